@@ -14,7 +14,7 @@ import { createMetrics } from '../src/telemetry/metrics.ts'
 import { fakeAccounts, type FakeAccountNode } from '../test/accounts/fake-account-node.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
 
-/** The HTTP side with a store of its own and a node in memory, in one process and without sockets. */
+/** The HTTP side with its own store and a node in memory, in one process and without sockets. */
 export interface AccountService {
   readonly app: MarketApp
   readonly node: FakeAccountNode

@@ -1,7 +1,7 @@
 /**
- * Compares decoding with solana-dex-parser: the same recorded transactions, parsed from JSON once, in alternate rounds of
- * one run. Both start at the parsed JSON. Prints transactions per second on one core, the ratio, and the number of trades
- * that each side finds.
+ * Compares decoding with solana-dex-parser on recorded transactions, parsed from JSON once, in alternate rounds of one run.
+ * Both start at the parsed JSON. Prints transactions per second on one core, the ratio, and the number of trades that each
+ * side finds.
  *
  *     node loadtest/decode.ts [seconds]
  */

@@ -10,7 +10,7 @@ const ROWS_A_WRITE = 20_000
 /** Milliseconds after which the cached owners of a list are reread. */
 export const OWNERS_MS = 10_000
 
-/** Stores the list of a token's holders as of slot 10, as the service has it once it was read. */
+/** Stores the list of a token's holders at slot 10, as the service has it after reading it. */
 export async function storeHolderList(
   { storage, nowMs }: Pick<MarketApp, 'storage' | 'nowMs'>,
   node: FakeAccountNode,

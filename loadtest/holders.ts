@@ -1,8 +1,8 @@
 /**
- * Measures two requests against the bare reads of the same rows from the store: the first page of the holders of a mint with
- * a million holders, and the holdings of a wallet with 5,000 token accounts. All is in one process, without sockets: the
- * requests go through the whole HTTP side, and the node answers from memory. Rounds of both alternate. Takes some two
- * minutes:
+ * Measures two requests against the bare reads of their rows from the store. One is the first page of the holders of a mint
+ * with a million holders, the other the holdings of a wallet with 5,000 token accounts. All is in one process, without
+ * sockets: the requests go through the whole HTTP side, and the node answers from memory. Rounds of both alternate. Takes
+ * about two minutes:
  *
  *     node loadtest/holders.ts [--small] [--holdings] [--help]
  */

@@ -1,7 +1,7 @@
 /**
- * Measures ingest of the recorded mainnet block, repeated under new slots, from the decoder's input form to the durable
- * commit. Beside it: the cost of reading the same block from JSON, and ingest without the stream's log. The bar is ten
- * times mainnet's live rate on one core:
+ * Measures ingest of the recorded mainnet block, repeated under new slots, from the decoder's input form to the
+ * durable commit. Beside it: the cost of reading the block from JSON, and ingest without the stream's log. The bar is
+ * ten times mainnet's live rate on one core:
  *
  *     taskset -c 0 node loadtest/ingest.ts [blocks]
  */

@@ -20,7 +20,7 @@ import { RECORDED_SLOT } from './recorded-block.ts'
 /** Blocks that are ingested one after another. The follower may be one block behind. */
 export const TURN = 5
 
-/** Ingest into a store of its own, with a follower of the ledger of some addresses. */
+/** Ingest into its own store, with a follower of the ledger of some addresses. */
 export class LedgerIngest {
   cpuMicros = 0
   taken = 0

@@ -1,11 +1,11 @@
 /**
  * Measures the revenue ledger in three parts; rounds of each alternate with those of what it is compared with.
  *
- * First, ingest of the recorded mainnet block under one slot after another, while the follower of the ledger runs: without
- * a watched address, with 200 that do not occur, and with the 200 that change most. Second, the entries that the ledger
- * stores on the embedded store, against a bare loop that stores documents of the same sizes. Third, totals and events of 200
- * addresses with a million entries, against a bare route that sends the same bytes. The entries are verified at the end of
- * each part. Takes some five minutes:
+ * First, ingest of the recorded mainnet block under successive slots, while the follower of the ledger runs. It is measured
+ * without a watched address, with 200 that do not occur, and with the 200 that change most. Second, the entries that the
+ * ledger stores on the embedded store, against a bare loop that stores documents of equal sizes. Third, totals and events of
+ * 200 addresses with a million entries, against a bare route that sends the answer's bytes. The entries are verified at the
+ * end of each part. Takes about five minutes:
  *
  *     node loadtest/ledger.ts [--small]
  */
@@ -37,7 +37,7 @@ const TENANT = 'operator'
 const WARM_UP = 25
 /** Addresses whose entries are stored at once, as the follower does it. */
 const AT_ONCE = 16
-/** Seconds between two blocks of the served ledger: all of them are within a day. */
+/** Block interval of the served ledger, in seconds: all blocks are within a day. */
 const SLOT_SECONDS = 300
 const ENTRIES_A_BLOCK = 20
 const MINTS = 3
@@ -242,7 +242,7 @@ async function isWhole(url: string, of: string): Promise<boolean> {
   return rows === number && seen.size === number && delta === BigInt(sum)
 }
 
-/** Loads a path and a bare route with the same body alternately, after an uncounted round. */
+/** Loads a path and a bare route with its body alternately, after an uncounted round. */
 async function against(service: MeasuredProcess, path: string) {
   const response = await fetch(service.url + path, { headers: HEADERS })
   const body = Buffer.from(await response.arrayBuffer())

@@ -23,8 +23,8 @@ export function pagingUser(url: string, key: string, perSecond: number) {
 }
 
 /**
- * Requests the data of a market page at a steady rate, one request at a time, until `end` is called: lists, the newest coin
- * of each answer, and a wallet from its trades.
+ * Requests the data of a market page at a steady rate, one request at a time, until `end` is called. The requests are lists,
+ * the newest coin of each answer, and a wallet from its trades.
  */
 export function lightUser(url: string, key: string, perSecond: number) {
   const ms: number[] = []

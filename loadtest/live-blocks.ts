@@ -62,7 +62,7 @@ export class LiveBlocks {
 }
 
 /**
- * Returns the replacement of each recorded key: mints by mints of the same decimals, wallets by wallets, pools by new
+ * Returns the replacement of each recorded key: mints by mints of equal decimals, wallets by wallets, pools by new
  * pools.
  */
 function castingOf(

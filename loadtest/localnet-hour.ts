@@ -1,8 +1,8 @@
 /**
  * Runs the whole service as a user starts it, on a localnet at ten times the usual speed, for an hour, while a light user
- * sends requests. Reports the course of memory, disk and block rate. Resident memory includes garbage that was not
- * collected yet; held memory is measured after a collection, every five minutes. Then restarts the service on the same
- * folder with slots of ten seconds, to check that the index has all of the chain.
+ * sends requests. Reports the course of memory, disk and block rate. Resident memory includes garbage that was not collected
+ * yet; held memory is measured after a collection, every five minutes. Then restarts the service on its folder with slots of
+ * ten seconds, to check that the index has all of the chain.
  *
  *     node loadtest/localnet-hour.ts [seconds] [milliseconds a slot] [directory]
  */
@@ -27,7 +27,7 @@ import { seriesOf } from './series.ts'
 const seconds = Number(process.argv[2] ?? 3_600)
 const slotMs = Number(process.argv[3] ?? 40)
 const SAMPLE_SECONDS = 30
-/** Samples between two collections. */
+/** Samples per collection. */
 const SAMPLES_A_COLLECTION = 10
 const REQUESTS_PER_SECOND = 3
 /** Seconds until the caches are full, and the rate of the user that fills them. */

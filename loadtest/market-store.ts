@@ -1,6 +1,6 @@
 /**
  * Builds the store of a synthetic market through the real fold and the real commit, then settles it like a store that grew
- * block by block. A directory that already holds the same market is left as it is; a half-built one is continued.
+ * block by block. A directory that already holds this market is left unchanged; a half-built one is completed.
  *
  *     node --max-semi-space-size=64 loadtest/market-store.ts DIRECTORY [trades]
  */
@@ -64,7 +64,7 @@ export async function ensureMarketStore(
   return store
 }
 
-/** Reads the description of a directory's store, or returns null if none is complete. */
+/** Reads the description of a directory's store, or returns null if no complete store exists. */
 export function readMarketStore(directory: string): MarketStore | null {
   const path = join(directory, 'market.json')
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as MarketStore) : null
@@ -80,7 +80,7 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
   const storage = await openEmbeddedStorage({ directory, hotBytesMax: HOT_BYTES_MAX })
   try {
     const head = await storage.blocks.head()
-    // The whole market stays in memory, some hundreds of megabytes, so that the fold reads nothing from the store.
+    // The whole market stays in memory, hundreds of megabytes, so that the fold never reads the store.
     const all = size.mints * 2
     const limits = { pairs: all, launches: all, tokens: all, pools: all, curves: all }
     const market = await restoreMarket(storage, head, limits)

@@ -1,6 +1,6 @@
 /**
- * Measures what careful tenants feel while another one does the dearest things that its key allows. The service runs a
- * localnet on one core; the careful tenants and the greedy one share the other.
+ * Measures the latencies of careful tenants while a greedy tenant makes the most expensive requests that its key
+ * allows. The service runs a localnet on one core; the tenants share the other.
  *
  *     node loadtest/neighbours.ts [--seconds=25] [--quota=default|unlimited] [--store=embedded|cql] [--only=TEXT]
  *
@@ -34,7 +34,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds)
 const ADMIN = 'an-admin-key-of-the-loadtest'
 const SOL = 'So11111111111111111111111111111111111111112'
-/** Bars of a careful tenant's p99: a factor of its own without the greedy one, and milliseconds in addition. */
+/** Bars of a careful tenant's p99: a factor of its p99 without the greedy tenant, and additional milliseconds. */
 const BARS = { default: { factor: 3, ms: 10 }, unlimited: { factor: 10, ms: 10 } } as const
 if (values.quota !== 'default' && values.quota !== 'unlimited')
   throw new Error('--quota is default or unlimited')
@@ -99,7 +99,7 @@ async function ready(key: string): Promise<void> {
   }
 }
 
-/** Runs an attack in a process of its own until `work` has ended. Returns how often each outcome came. */
+/** Runs an attack in its own process until `work` has ended. Returns the number of each outcome. */
 async function attacked(name: string, key: string, work: () => Promise<void>): Promise<unknown> {
   const child = fork(join(import.meta.dirname, 'neighbours/attacker.ts'), [server.url, key, name])
   await once(child, 'message')
@@ -116,7 +116,10 @@ async function allFeel(victims: readonly Victim[]): Promise<Record<string, Felt>
   return Object.fromEntries(felt)
 }
 
-/** Returns the longest stall of the event loop since the last call, in milliseconds. The metric has the interval of its samples in it. */
+/**
+ * Returns the longest stall of the event loop since the last call, in milliseconds. The metric has the interval of its
+ * samples in it.
+ */
 async function longestStallMs(): Promise<number> {
   const text = await (await fetch(`${server.url}/metrics`, { headers: { 'x-api-key': ADMIN } })).text()
   return Math.round(

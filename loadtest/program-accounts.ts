@@ -1,8 +1,8 @@
 /**
  * Measures the accounts of a program over a million mirrored token accounts in the embedded store: a memcmp filter at an
- * indexed range against a scan of all accounts. Both find the same accounts: the scan's filter begins a byte later, so that
- * no index covers it. All is in one process, without sockets: the requests go through the whole HTTP side, and through
- * getProgramAccounts. Rounds of both alternate. Also measures the CPU time of a scan by account. Takes some two minutes:
+ * indexed range against a scan of all accounts. Both find equal accounts: the scan's filter begins a byte later, so that no
+ * index covers it. All is in one process, without sockets: the requests go through the whole HTTP side, and through
+ * getProgramAccounts. Rounds of both alternate. Also measures the CPU time of a scan by account. Takes about two minutes:
  *
  *     node --expose-gc loadtest/program-accounts.ts [--small] [--help]
  */
@@ -146,8 +146,9 @@ async function buildIndexes({ storage }: MarketApp, accounts: number): Promise<v
 }
 
 /**
- * Measures the CPU time of a scan by account, all threads included, of accounts that are in memory or only on disk: where
- * none matches, and where each becomes a row. The median of the rounds after the first, which fills the memory.
+ * Measures the CPU time of a scan by account, all threads included, of accounts in memory and of accounts on disk only. In
+ * one case no account matches, in the other each becomes a row. Returns the median of the rounds after the first, which
+ * fills the memory.
  */
 async function scanCosts(directory: string, count: number) {
   const owner = accountOwner(count).subarray(1)

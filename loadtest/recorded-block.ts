@@ -25,7 +25,7 @@ export function readBlock(value: unknown): Block {
   return { ...outcome.block, slot: RECORDED_SLOT, blockTime: outcome.block.blockTime! }
 }
 
-/** All fields of a transaction as plain data, with its keys as one byte string: nothing looked up or decoded yet. */
+/** All fields of a transaction as plain data, with its keys as one byte string, before any lookup or decoding. */
 export type PlainTransaction = Omit<Transaction, 'keys'> & {
   readonly keyBytes: Uint8Array
   /** Whether the message locks each key for writing. */
@@ -66,8 +66,8 @@ export function binaryForm({ keyBytes, locks, ...plain }: PlainTransaction): Tra
 }
 
 /**
- * Repeats a block. Returns a function that makes the block of a place: under a slot of its own, without cached values, and
- * some seconds later, by default at the live rate.
+ * Repeats a block. Returns a function that makes the block of a place: under its own slot, without cached values, and some
+ * seconds later, by default at the live rate.
  */
 export function repeated(block: Block): (place: number, secondsLater?: number) => Block {
   const forms = block.transactions.map(plainTransaction)

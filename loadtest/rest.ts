@@ -1,6 +1,6 @@
 /**
- * Measures REST over the wire on the store of a synthetic market, against a bare Fastify route that returns the same bytes
- * and header fields from memory. Each server has its own process; rounds alternate within one run. A hot URL is also
+ * Measures REST over the wire on the store of a synthetic market, against a bare Fastify route that returns the answer's
+ * bytes and header fields from memory. Each server has its own process; rounds alternate within one run. A hot URL is also
  * compared with a route that sends the body alone, which a client reads in two thirds of the time.
  *
  * Scenarios: *warm* is one hot URL. *Skewed* draws URLs with the distribution of the market's trades. Both follow a round
@@ -43,7 +43,7 @@ function skewedPaths(scenario: Scenario): string[] {
   return Array.from({ length: SKEWED_PATHS }, () => scenario.draw(random))
 }
 
-/** Returns a sample of the requested paths, the same for every server. */
+/** Returns a sample of the requested paths, identical for every server. */
 function verifiedPaths(): string[] {
   const random = new SeededRandom(store.size.seed, 31)
   return scenarios.flatMap((scenario) => [

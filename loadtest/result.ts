@@ -35,7 +35,7 @@ export async function writeResult(name: string, figures: Readonly<Record<string,
   process.stdout.write(`${text}\n`)
 }
 
-/** Reads some fields of a result that was saved before, for a program that measures one of them at a time. */
+/** Reads some fields of an earlier saved result, for a program that measures one of them at a time. */
 export function readResult(name: string, fields: readonly string[]): Readonly<Record<string, unknown>> {
   const file = join(RESULTS, `${name}.json`)
   if (!existsSync(file)) return {}

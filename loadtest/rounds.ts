@@ -12,7 +12,7 @@ const LIST_WARM_UP_SECONDS = 10
 /** Bodies that the bare route serves. More draws change the mean size by a few percent only. */
 const BODIES = 500
 
-/** Header fields that Node adds by itself, so the bare route is not given them. */
+/** Header fields that Node adds itself, so the bare route is not given them. */
 const NODES_FIELDS = new Set(['connection', 'content-length', 'date', 'keep-alive'])
 
 /** Results of one load on the service and on the bare route. */
@@ -37,7 +37,7 @@ interface RoundsOptions {
   readonly justStarted: boolean
 }
 
-/** Runs the same load alternately on the service and on bare routes: two rounds each, after an uncounted one. */
+/** Runs one load alternately on the service and on bare routes: two rounds each, after an uncounted one. */
 export async function runAgainstBare(service: MeasuredProcess, options: RoundsOptions): Promise<Round> {
   const { paths, seconds, justStarted } = options
   const load = { headers: HEADERS, paths: spread(paths), seconds }

@@ -1,10 +1,10 @@
 /**
  * Measures subscriptions to one account by many clients: CPU time a notification, compared with a node's own pubsub, in
- * alternate rounds of one run. The node is the localnet in a process of its own, or Agave's test validator (`validator`).
+ * alternate rounds of one run. The node is the localnet in its own process, or Agave's test validator (`validator`).
  *
  * The node's time without clients is subtracted, and only the RPC threads of the validator count. All time of our process
- * counts. `bare` is a process that only writes a ready frame to each socket: the lower bound in Node. Slots must not go back,
- * and all clients must get notifications of the same slots.
+ * counts. `bare` is a process that only writes a ready frame to each socket: the lower bound in Node. Slots must not
+ * decrease, and all clients must get notifications of equal slots.
  *
  *     node loadtest/rpc-pubsub.ts [localnet|validator] [clients] [rounds] [seconds]
  */
@@ -129,7 +129,7 @@ type Cause = Pick<Driver, 'start' | 'stop'>
 
 /**
  * Measures the CPU time from the first notification to the last of a period; without a URL there are no clients. All clients
- * join before the first notification, and must have received the same ones when the last has come.
+ * join before the first notification, and must all have received every notification when the last one has arrived.
  */
 async function measure(url: string | null, cause: Cause, cpuMs: () => number): Promise<Round> {
   const audience = new Audience()

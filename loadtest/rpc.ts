@@ -1,7 +1,7 @@
 /**
- * Measures JSON-RPC over HTTP against nginx (`proxy_pass`, persistent connections) in front of the same node, in alternate
- * rounds of one run. The node is Agave's test validator, then a process that only answers (`rpc/upstream.ts`), which also
- * serves the blocks. The client, the node and the proxy share the CPU.
+ * Measures JSON-RPC over HTTP against nginx (`proxy_pass`, persistent connections) in front of one node, in alternate rounds
+ * of one run. The node is Agave's test validator, then a process that only answers (`rpc/upstream.ts`), which also serves
+ * the blocks. The client, the node and the proxy share the CPU.
  *
  * *Without cache*: each read is of another account, so each goes to the node. *Kept*: reads of twenty accounts, which are
  * joined and cached until the next slot. *Floors*: a constant from a route of the framework, from a listener of `node:http`,

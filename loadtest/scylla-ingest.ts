@@ -1,7 +1,7 @@
 /**
  * Measures ingest of the recorded mainnet block, repeated under new slots, into one CQL node on this machine. The unit is
- * rows a second. The comparison, in alternate rounds, is the bare driver's best rate for rows of the same sizes, in
- * unlogged single-partition batches of 30.
+ * rows a second. The comparison, in alternate rounds, is the bare driver's best rate for rows of equal sizes, in unlogged
+ * single-partition batches of 30.
  *
  * Blocks are decoded and folded before a round, and committed as ingest does it: several in flight at once. A block's rows
  * are those of all tables that the adapter writes when the block is flushed alone; its copy in the journal and the
@@ -36,7 +36,7 @@ const cql = await startCql()
 let next = 0
 const waits: number[] = []
 
-/** Commits the blocks with the same number in flight as ingest has, in order. */
+/** Commits the blocks in order, with as many in flight as ingest has. */
 async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Promise<void> {
   await withConcurrency(IN_FLIGHT_MAX, blocks.length, async (i) => {
     const started = performance.now()
@@ -71,7 +71,7 @@ const rowsPerBlock = alone.sizes.length / COUNTED_BLOCKS
 const bare = new BareWriter(cql.bare)
 await bare.prepare()
 
-/** Returns the same block at a later slot. */
+/** Returns the block at a later slot. */
 function later(commit: BlockCommit, slots: number): BlockCommit {
   const shifted = <Row extends { readonly slot: number; readonly cursor: number }>(row: Row): Row => ({
     ...row,
@@ -116,7 +116,7 @@ await sent.count(async () => {
   await commitBlocks(blocks)
   await cql.storage.close()
 })
-/** Sizes of as many rows as a round of blocks writes, in the same order. */
+/** Sizes of as many rows as a round of blocks writes, in their order. */
 const sizes = Array.from(
   { length: Math.round(rowsPerBlock * blocks) },
   (_, i) => alone.sizes[i % alone.sizes.length]!

@@ -1,8 +1,7 @@
 /**
- * Measures pages of 100 trades of a mint from one CQL node on this machine, against the bare driver's prepared range read
- * of the same rows, in alternate rounds with equal concurrency. Pages are read over HTTP from the started service: with the
- * skew of users, for the first time, and again. They are also read from the store's port (`trades.ofMint`), which caches
- * nothing.
+ * Measures pages of 100 trades of a mint from one CQL node on this machine, against the bare driver's prepared range read of
+ * their rows. Rounds alternate, with equal concurrency. Pages are read over HTTP from the started service: with the skew of
+ * users, for the first time, and again. They are also read from the store's port (`trades.ofMint`), which does not cache.
  *
  *     node loadtest/scylla-reads.ts [seconds a round] [rounds]
  */

@@ -51,9 +51,9 @@ async function nextOf(url: string): Promise<string | null> {
 }
 
 export interface RestRound {
-  /** Pages that nobody has requested since the start. */
+  /** Pages not requested since the start. */
   readonly first: Measurement
-  /** The same pages, repeatedly. */
+  /** These pages, repeatedly. */
   readonly again: Measurement
   /** Pages with the skew of users, from another start: the n-th page is requested 1/n times as often as the first. */
   readonly drawn: Measurement
@@ -65,7 +65,7 @@ function drawn(paths: readonly string[]): string[] {
   return Array.from({ length: DRAWS }, () => paths[choice.draw(random)]!)
 }
 
-/** Requests the same pages over HTTP from a service that is started for each round. */
+/** Requests equal pages over HTTP from a service that is started for each round. */
 export async function restOn(
   server: CqlServer,
   keyspace: string,

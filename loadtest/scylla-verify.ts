@@ -18,7 +18,7 @@ export interface Verdict {
 
 /**
  * Reads everything that blocks left in a store. Every list must have the rows of the commits, each once and in order; every
- * record must equal that of a reference store with the same blocks.
+ * record must equal that of a reference store with these blocks.
  */
 export async function verify(
   storage: Storage,

@@ -1,7 +1,7 @@
 /**
  * Measures fan-out: the cost of sending committed events to many connections. Compared with plain `ws` (one `send` per
- * connection and event, of a text encoded once) and with `nats-server` over its WebSocket, with the same payloads and
- * receivers, in alternate rounds of one run. Each receiver checks every event: none lost, repeated or out of order.
+ * connection and event, of a text encoded once) and with `nats-server` over its WebSocket. Payloads and receivers are equal,
+ * and rounds alternate in one run. Each receiver checks every event: none lost, repeated or out of order.
  *
  * A measurement starts with a commit. Rows, log entries encoded by ingest, and the peers' texts of trades are prepared
  * before. A price tick is not in the log and is encoded at the commit; for NATS its publisher encodes it, which does not

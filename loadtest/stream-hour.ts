@@ -1,8 +1,8 @@
 /**
  * Runs the whole service as a user starts it, on a localnet, with hundreds of stream clients for an hour. Clients subscribe
  * to lists, venues, tokens and pools, disconnect at random and resume after their last event. Each event must be the next
- * one, the same for all clients and the same as in a replay. Held memory is measured after a collection, every five
- * minutes. The rate leaves the machine time for other work.
+ * one, and equal for all clients and in a replay. Held memory is measured after a collection, every five minutes. The rate
+ * leaves the machine time for other work.
  *
  *     node loadtest/stream-hour.ts [seconds] [directory] [clients] [milliseconds a slot]
  */
@@ -32,13 +32,13 @@ const [secondsText = '3600', directory = tmpdir(), clientsText = '300', slotMsTe
   process.argv.slice(2)
 const seconds = Number(secondsText)
 const SAMPLES = 120
-/** Samples between two collections. */
+/** Samples per collection. */
 const SAMPLES_A_COLLECTION = 10
 /** Generations of token flocks within the run. */
 const FLOCK_LIVES = 6
 const FIRST_SLOTS = 20
 const UNANSWERED_MAX = 10
-/** The user that fills the caches runs in the first of this many parts of the run. */
+/** The user that fills the caches runs in the first of this many equal periods of the run. */
 const FILLING_PART = 6
 const PAGES_PER_SECOND = 2
 /** Timeouts of the clients' answers. At the end they replay all that was received. */

@@ -1,6 +1,7 @@
 /**
- * Measures isolation: how 200 clients of one tenant that never read, and 200 that subscribe and unsubscribe in a loop,
- * change the latency of another tenant's clients on the same channel. Quiet and disturbed rounds alternate in one run.
+ * Measures isolation: the latency of a tenant's clients while another tenant disturbs their channel. The latter has 200
+ * clients that never read, and 200 that subscribe and unsubscribe in a loop. Quiet and disturbed rounds alternate in one
+ * run.
  *
  * Blocks are sent by the clock, whether or not earlier ones have arrived. A latency starts when the block is sent to the
  * server, so that a busy server shows. Each event is checked: none lost, repeated or out of order.
@@ -30,10 +31,10 @@ const GOOD = { connections: 50, burst: 8, everyMs: 25 }
 const FROZEN = 200
 const CHURNING = 200
 const BARS = { ratio: 1.2, ms: 5 }
-/** Requests a minute of the disturbing tenant's keys: so many that no quota limits its loops, or the default. */
+/** Requests a minute of the disturbing tenant's keys: more than its loops make, or the default. */
 const QUOTAS = { without_quota: 1_000_000_000, default_quota: 600 } as const
 type Quota = keyof typeof QUOTAS
-/** Seconds until the server must have dropped frozen clients: two unanswered pings take up to 75 s; the rest is margin. */
+/** Seconds until the server must have dropped frozen clients: two unanswered pings last up to 75 s; the rest is margin. */
 const GONE_SECONDS_MAX = 300
 /** Seconds until the system's buffers for frozen clients must be full, and the interval at which that is checked. */
 const FILLING_SECONDS_MAX = 60

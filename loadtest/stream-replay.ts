@@ -1,7 +1,7 @@
 /**
- * Measures replay to a socket: the speed at which one client receives the past of a channel, and the effect of twenty
- * simultaneous replays on the latency of clients that receive new blocks. Both kinds of channels are read from the embedded
- * store: `venue:` from the log, as it was sent, and `trades:` from rows.
+ * Measures replay to a socket: the speed at which one client receives the past of a channel. Also measures the effect of
+ * twenty simultaneous replays on the latency of clients that receive new blocks. Both kinds of channels are read from the
+ * embedded store: `venue:` from the log, as it was sent, and `trades:` from rows.
  *
  *     node loadtest/stream-replay.ts [events of the past] [rounds]
  */
@@ -38,7 +38,7 @@ interface Replay extends Received {
   readonly cpuMicros: number
 }
 
-/** Has clients read the last blocks of the past at the same time, each all of them. */
+/** Has clients read the last blocks of the past concurrently, each all of them. */
 async function replay(channel: Channel, clients: number, ofBlocks: number): Promise<Replay> {
   const receiving = new Receiving(REPLAYING_PRIORITY)
   try {

@@ -1,6 +1,6 @@
 /**
  * Measures a reconnect storm: thousands of subscriptions of the real client lose the service at once and resume on the
- * service that is restarted on the same store and port. The service is killed and drained alternately. Clients use their own
+ * service that is restarted on its store and port. The service is killed and drained alternately. Clients use their own
  * backoff and resume after their last cursor. The service runs as a user starts it, on a localnet whose blocks continue. The
  * events of each subscription, over all storms, are compared with the other subscriptions and with a replay.
  *
@@ -22,7 +22,7 @@ import { makeBusyLocalnet } from '../test/service/localnet-process.ts'
 const [sizeText = '5000', roundsText = '2', slotMsText = '400', directory = tmpdir()] = process.argv.slice(2)
 const ENDS = { killed: 'SIGKILL', drained: 'SIGTERM' } as const
 const KEY = 'an-admin-key-of-the-loadtest'
-/** Slots before the first subscription, so that there are traded tokens; and milliseconds between storms. */
+/** Slots before the first subscription, so that there are traded tokens; and pause between storms, in milliseconds. */
 const FIRST_SLOTS = 30
 const QUIET_MS = 5_000
 const LATE_MS = 300_000

@@ -10,7 +10,7 @@ export const OWNER = { offset: 32, length: 32 }
 export const ACCOUNTS_OF_OWNER = 10
 export const ACCOUNTS_OF_MINT = 1_000
 
-/** Returns an account by its number: the next ones are of the same owner and mint. */
+/** Returns an account by its number; successive accounts share owner and mint. */
 export function accountOf(n: number): AccountVersion {
   const data = new Uint8Array(DATA_BYTES)
   data.set(accountMint(Math.floor(n / ACCOUNTS_OF_MINT)))

@@ -7,8 +7,8 @@
  * 4. 64 sends in one request against 64 requests;
  * 5. the cost of ingest for each block.
  *
- * At the end no transaction may be lost, or have been sent twice at once. Takes some four minutes. With `--cql` only sends a
- * second are measured, with a CQL node on this machine as the store:
+ * At the end no transaction may be lost, or have been sent twice at once. Takes about four minutes. With `--cql` only sends
+ * a second are measured, with a CQL node on this machine as the store:
  *
  *     node loadtest/transactions.ts [--small] [--cql] [--help]
  */

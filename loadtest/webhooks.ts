@@ -1,9 +1,9 @@
 /**
  * Measures the delivery of webhooks on an embedded store, in three parts.
  *
- * `throughput`: events and POSTs a second to receivers that answer at once, against a bare undici loop that sends the same
- * bodies with both signatures. `isolation`: 1,000 webhooks at the live rate with and without receivers that hang, and commits
- * at the same time. At the end every event must have come once and in order, or be counted as dropped by a receiver that
+ * `throughput`: events and POSTs a second to receivers that answer at once, against a bare undici loop that sends equal
+ * bodies with both signatures. `isolation`: 1,000 webhooks at the live rate with and without receivers that hang, with
+ * concurrent commits. At the end every event must have come once and in order, or be counted as dropped by a receiver that
  * hung. `idle`: the memory of an idle webhook.
  *
  * Each takes two to three minutes, and replaces its own figures in the result:

@@ -1,6 +1,6 @@
 /**
  * The time for all code outside `main`. It has the shape of an XState clock, so that machines and processes share one
- * time.
+ * clock.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. The system time may be changed, so measure durations by timers. */

@@ -2,12 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { UnknownOutcome } from './errors.ts'
 
 /**
- * The writes of one request. They tell whether a request that fails, or whose time is over, took effect. They follow the
- * request's asynchronous context, so that a handler need not announce its writes.
+ * The writes of one request. They determine whether a request that fails or times out took effect. They follow the request's
+ * asynchronous context, so that a handler need not announce its writes.
  *
- * E1. A write that is refused has no effect. One that is under way, or whose answer was lost, may have one.
+ * E1. A write that is refused has no effect. A write in flight, or whose answer was lost, may have an effect.
  * E2. After `refuse`, no further write begins.
- * E3. `ended` resolves when the request is answered. Work of the request that is still under way holds up no other one.
+ * E3. `ended` resolves when the request is answered. Work of the request that is still in flight does not delay other
+ *     requests.
  */
 export class RequestEffects {
   #pending = 0
@@ -16,7 +17,7 @@ export class RequestEffects {
   #refusal: Error | null = null
   readonly #end = Promise.withResolvers<void>()
 
-  /** Whether the request has changed something, or may have. */
+  /** Whether the request has changed data, or may have. */
   get mayHaveEffect(): boolean {
     return this.#hasEffect || this.isUncertain
   }
@@ -36,7 +37,7 @@ export class RequestEffects {
     return this.#isLost || this.#pending > 0
   }
 
-  /** Throws the error that further writes are refused with, if they are. */
+  /** Throws the error of `refuse`, if writes are refused. */
   assertAllowed(): void {
     if (this.#refusal !== null) throw this.#refusal
   }
@@ -46,7 +47,7 @@ export class RequestEffects {
     this.#refusal = error
   }
 
-  /** Runs a write. `isDone` tells whether its outcome means that something was changed. */
+  /** Runs a write. `isDone` returns whether its outcome means that data was changed. */
   async write<T>(write: () => Promise<T>, isDone: (outcome: T) => boolean): Promise<T> {
     this.assertAllowed()
     this.#pending++
@@ -65,20 +66,20 @@ export class RequestEffects {
 
 const current = new AsyncLocalStorage<RequestEffects | null>()
 
-/** Runs the work of a request, whose writes are noted in `effects`. */
+/** Runs the work of a request, whose writes are recorded in `effects`. */
 export const withEffects = <T>(effects: RequestEffects, work: () => Promise<T>): Promise<T> =>
   current.run(effects, work)
 
-/** The effects of the present request; null outside of a request that changes something. */
+/** The effects of the current request; null outside of a request that changes data. */
 export const currentEffects = (): RequestEffects | null => current.getStore() ?? null
 
-/** Runs work whose writes are no effect of the request, such as notes about the request itself. */
+/** Runs work whose writes do not count as effects of the request, such as notes about the request itself. */
 export const withoutEffects = <T>(work: () => Promise<T>): Promise<T> => current.run(null, work)
 
-/** Returns work that runs in the present request's context, however late a queue calls it. */
+/** Returns work that runs in the current request's context, however late a queue calls it. */
 export const inThisRequest = <T>(work: () => T): (() => T) => AsyncLocalStorage.bind(work)
 
-/** Runs a write of the present request, if there is one. */
+/** Runs a write of the current request, if there is one. */
 export function noted<T>(write: () => Promise<T>, isDone: (outcome: T) => boolean): Promise<T> {
   const effects = current.getStore() ?? null
   return effects === null ? write() : effects.write(write, isDone)

@@ -36,7 +36,8 @@ export interface ServiceDeps {
 
 /**
  * Builds the service from the products of its roles, and starts it. Each level of the tree starts when the levels
- * outside it are ready, and restarts with them. The edge drains first; the store closes after all that depends on it.
+ * outside it are ready, and restarts with them. The edge drains first; the store closes after all units that depend
+ * on it.
  */
 export function startService(deps: ServiceDeps): Supervision {
   const { config, logger, version, ports = systemPorts, opened, source, onFirstKeys, onListening } = deps

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** The output of a child process, and the signal that it died of; null if it ended by itself. */
+/** The output of a child process, and the signal that killed it; null if it exited. */
 export interface ChildLife {
   readonly lines: readonly string[]
   readonly signal: NodeJS.Signals | null
@@ -15,7 +15,7 @@ export interface KillAfter {
   readonly ms: number
 }
 
-/** Runs a script until it ends or is killed. Throws if it fails on its own. */
+/** Runs a script until it ends or is killed. Throws if it fails without being killed. */
 export async function childLife(
   script: string,
   args: readonly (string | number)[],

@@ -42,7 +42,7 @@ export interface FixtureEntry {
   readonly notes: readonly string[]
   /** Path below the folder of the getTransaction result in encoding `json`. */
   readonly file: string
-  /** Path of the same result as jsonParsed, if the source had that. */
+  /** Path of this result as jsonParsed, if the source had that. */
   readonly file_source?: string
 }
 

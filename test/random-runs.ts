@@ -4,7 +4,7 @@ export const IS_LONG = process.env.MILLRACE_TEST_BUDGET === 'long'
 const LONG_FACTOR = 20
 
 /**
- * Returns the number of random runs of a property. `npm test` uses the same values every time, so that it fails because of
+ * Returns the number of random runs of a property. `npm test` uses identical values every time, so that it fails because of
  * a change and not by chance. `npm run test:long` uses more values, different each time, and a failure names their seed.
  */
 export function randomRuns(numRuns: number, seed = 1): { readonly numRuns: number; readonly seed?: number } {

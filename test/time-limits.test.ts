@@ -12,7 +12,7 @@ t.test('the steps within a limit end before it, however many there are and howev
   t.end()
 })
 
-/** Each limit with the one around it, and the number of its tries. */
+/** Each limit with the one around it, and the number of its attempts. */
 const NESTED = [
   ['CQL_TRY_MS', 'ANSWER_LIMIT_MS', 2],
   ['CQL_STEP_MS', 'ANSWER_LIMIT_MS', 1],

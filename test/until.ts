@@ -1,35 +1,35 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 
-/** Milliseconds to wait for a fact. Only a fault takes so long, on however slow a machine. */
+/** Milliseconds to wait for a fact, on however slow a machine. Only a fault takes this long. */
 const WITHIN_MS = 300_000
 
-/** Milliseconds between a look and the next, by the number of looks so far. */
-type PauseMs = (looks: number) => number
+/** Pause before the next poll in milliseconds, by the number of polls so far. */
+type PauseMs = (polls: number) => number
 
-/** For a look that costs nothing: at first without a pause, then leaving the processor to the work that is waited for. */
-const HURRIED: PauseMs = (looks) => (looks < 50 ? 0 : 2)
-/** For a look that is a request to another process: two processes work for each. */
-export const PATIENT: PauseMs = (looks) => Math.min(18 + 2 * looks, 100)
+/** For a poll that costs nothing: at first without a pause, then leaving the processor to the awaited work. */
+const HURRIED: PauseMs = (polls) => (polls < 50 ? 0 : 2)
+/** For a poll that is a request to another process: two processes work for each. */
+export const PATIENT: PauseMs = (polls) => Math.min(18 + 2 * polls, 100)
 
 /**
- * Resolves with the first value of `look` other than false, null and undefined.
+ * Resolves with the first value of `poll` other than false, null and undefined.
  *
- * @throws Error with the text of `what` if there is none within five minutes
+ * @throws Error with the text of `what` if `poll` returns no such value within five minutes
  */
 export async function until<T>(
-  look: () => T | Promise<T>,
-  what: string | (() => string) = look.toString(),
+  poll: () => T | Promise<T>,
+  what: string | (() => string) = poll.toString(),
   pauseMs = HURRIED
 ): Promise<Exclude<T, false | null | undefined>> {
-  const giveUp = performance.now() + WITHIN_MS
-  for (let looks = 1; ; looks++) {
-    const found = await look()
+  const deadlineMs = performance.now() + WITHIN_MS
+  for (let polls = 1; ; polls++) {
+    const found = await poll()
     if (found !== false && found !== null && found !== undefined) {
       return found as Exclude<T, false | null | undefined>
     }
-    if (performance.now() > giveUp)
+    if (performance.now() > deadlineMs)
       throw new Error(`it never came about: ${typeof what === 'string' ? what : what()}`)
-    const ms = pauseMs(looks)
+    const ms = pauseMs(polls)
     await (ms === 0 ? turn() : delay(ms))
   }
 }

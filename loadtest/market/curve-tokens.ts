@@ -82,7 +82,10 @@ export class CurveTokens {
     }
   }
 
-  /** Returns the reserves that the launchpad emits after a trade; each launchpad emits the same fields as on the chain. */
+  /**
+   * Returns the reserves that the launchpad emits after a trade; each launchpad emits the fields that it has on the
+   * chain.
+   */
   tradeReserves(token: number, isBuy: boolean): TradeReserves | null {
     const { realBase, realQuote, virtualBase, virtualQuote } = this.reserves(token)
     switch (this.launchpadOf(token).venue) {

@@ -34,7 +34,7 @@ export const SOL = pubkeyFromBase58(WSOL)
 export const USD_COIN = pubkeyFromBase58(USDC)
 export const TETHER = pubkeyFromBase58(USDT)
 
-/** Shares of all trades on mainnet, as of the recorded block: SOL for dollars, and without a cash side. */
+/** Shares of all trades on mainnet, in the recorded block: SOL for dollars, and without a cash side. */
 export const SOL_SHARE = 0.12
 export const SWAP_SHARE = 0.05
 /** Share of mints that are launched within the market's span, and their share of the trades. */
@@ -54,7 +54,7 @@ const AMM_VENUES: readonly VenueId[] = [
   'phoenix',
   'raydium-stable'
 ]
-/** A launchpad's venue, the venue of its migrations, and its share of launches as of 2026, rounded. */
+/** A launchpad's venue, the venue of its migrations, and its share of launches in 2026, rounded. */
 export const LAUNCHPADS = [
   { venue: 'pumpfun', destination: 'pumpswap', share: 0.7 },
   { venue: 'raydium-launchlab', destination: 'raydium-cpmm', share: 0.13 },

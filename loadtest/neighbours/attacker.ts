@@ -1,6 +1,6 @@
 /**
- * The greedy tenant, in its own process. Arguments: the service's URL, the tenant's key, the name of the attack. It ends with
- * the message `end`, and tells how often each outcome came.
+ * The greedy tenant, in its own process. Arguments: the service's URL, the tenant's key, the name of the attack. The message
+ * `end` ends it; it then reports the number of each outcome.
  */
 import { attack, ATTACKS } from './attacks.ts'
 import { chainFiguresOf, targetOf } from './target.ts'

@@ -199,7 +199,7 @@ export async function attack({ together, once }: Attack, target: Target): Promis
       const outcome = await once(target, at).catch(() => 'failed')
       if (target.signal.aborted) return
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-      // A refused loop must not keep the core of those who measure.
+      // A refused loop must not occupy the core of the measuring processes.
       if (outcome === 'failed') await delay(20)
     }
   }

@@ -14,7 +14,7 @@ export interface Target {
   readonly open: (path: string) => Promise<WebSocket>
 }
 
-/** Names on the chain that attacks ask for. */
+/** Names on the chain that attacks request. */
 export interface ChainFigures {
   readonly mints: readonly string[]
   readonly wallets: readonly string[]
@@ -57,7 +57,7 @@ export function targetOf(url: string, key: string, figures: ChainFigures, signal
   }
 }
 
-/** Reads the names that attacks ask for from the service. */
+/** Reads the names that attacks request from the service. */
 export async function chainFiguresOf(url: string, key: string): Promise<ChainFigures> {
   const ask = async <T>(path: string): Promise<T> =>
     (await (await fetch(url + path, { headers: { 'x-api-key': key } })).json()) as T

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 export interface Felt {
   readonly p50_ms: number
   readonly p99_ms: number
-  /** Answers that were none, or no success. */
+  /** Requests without an answer, or with an answer that is not a success. */
   readonly failures: number
 }
 
@@ -85,7 +85,7 @@ export async function streamVictim(host: string, key: string, channel: string): 
   }
 }
 
-/** Lets a careful tenant do its thing for some seconds, and returns what it felt. */
+/** Runs a careful tenant for some seconds, and returns its latencies. */
 export async function feel({ perSecond, once }: Victim, seconds: number): Promise<Felt> {
   const ms: number[] = []
   let failures = 0

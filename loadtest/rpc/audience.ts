@@ -6,14 +6,14 @@ import { WebSocket } from 'ws'
 const AT_ONCE = 50
 /** Milliseconds without a notification after which all count as received: slots of a busy machine take half a second. */
 const QUIET_MS = 2_000
-const LOOK_MS = 50
+const POLL_INTERVAL_MS = 50
 /** Milliseconds until clients that still differ have lost something. */
 const SETTLE_MS = 30_000
 
 /**
- * Clients that subscribe to one account, and note the slot of each notification. They are compared once nothing changes any
- * more, not at a moment under load. An event loop that is behind reads several notifications of its first socket before the
- * last socket.
+ * Clients that subscribe to one account, and note the slot of each notification. They are compared once the account no
+ * longer changes, not at a moment under load. An event loop that is behind reads several notifications of its first socket
+ * before the last socket.
  */
 export class Audience {
   readonly #slots: number[][] = []
@@ -41,13 +41,13 @@ export class Audience {
   }
 
   /**
-   * Waits until the clients have received everything. Rejects if a client's slots differ from the others', or if it was
-   * closed. Nothing may change the account any more.
+   * Waits until the clients have received everything. Rejects if a client's slots differ from the others', or if it
+   * was closed. The account must no longer change.
    */
   async settled(): Promise<void> {
     const startedMs = performance.now()
     for (;;) {
-      await sleep(LOOK_MS)
+      await sleep(POLL_INTERVAL_MS)
       if (this.#fault !== null) throw this.#fault
       const nowMs = performance.now()
       const first = String(this.#slots[0])

@@ -60,7 +60,7 @@ class ResponseReader {
   constructor(socket: Socket) {
     socket.on('data', (chunk: Buffer) => {
       this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk])
-      this.#look()
+      this.#check()
     })
     const lost = (): void => this.#settle?.reject(new Error('the connection was closed'))
     socket.on('error', lost)
@@ -73,7 +73,7 @@ class ResponseReader {
     })
   }
 
-  #look(): void {
+  #check(): void {
     const end = this.#bytes.indexOf('\r\n\r\n')
     if (end < 0 || this.#settle === null) return
     const head = this.#bytes.toString('latin1', 0, end)

@@ -1,4 +1,4 @@
-/** A localnet in a process of its own, without a past: the node of `rpc-pubsub.ts`. */
+/** A localnet in its own process, without a past: the node of `rpc-pubsub.ts`. */
 import { openLocalnet } from '../../src/localnet/localnet.ts'
 import { systemPorts } from '../../src/ports.ts'
 

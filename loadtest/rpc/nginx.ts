@@ -42,8 +42,8 @@ http {
   })
   const ended = once(child, 'exit')
   const url = `http://127.0.0.1:${port}`
-  for (let looks = 0; !(await isUp(url)); looks++) {
-    if (looks === 50 || child.exitCode !== null) {
+  for (let attempts = 0; !(await isUp(url)); attempts++) {
+    if (attempts === 50 || child.exitCode !== null) {
       child.kill('SIGTERM')
       throw new Error(`nginx does not start: see ${folder}/error.log`)
     }

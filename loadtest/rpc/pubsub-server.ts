@@ -1,4 +1,4 @@
-/** The subscriptions of the RPC URL in a process of their own, in front of one node: for `rpc-pubsub.ts`. */
+/** The subscriptions of the RPC URL in their own process, in front of one node: for `rpc-pubsub.ts`. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'

@@ -50,7 +50,7 @@ function sendBlock(response: ServerResponse, id: number): void {
   response.end(tail)
 }
 
-/** A value like that of a block: transactions of some 4 KB, with random digits that do not compress well. */
+/** A value like that of a block: transactions of about 4 KB, with random digits that do not compress well. */
 function blockOf(bytes: number): Buffer {
   const transactions: string[] = []
   for (let size = 0; size < bytes;) {

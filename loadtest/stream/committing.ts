@@ -8,7 +8,7 @@ export type Order =
   /** Asks for the times of the commits since the last such message. */
   | { readonly kind: 'times' }
 
-/** Node option for servers whose publishing is measured: they collect the garbage of building blocks right away. */
+/** Node option for servers whose publishing is measured: they collect the garbage of building blocks immediately. */
 export const TIDY = '--expose-gc'
 /** Milliseconds for the collector's threads to finish, which would count as the server's time. */
 const TIDYING_MS = 100

@@ -1,6 +1,6 @@
 /**
- * A tenant that misbehaves, in its own process: clients that subscribe and never read, and clients that subscribe and
- * unsubscribe in a loop, as fast as the server reads their messages. Messages of the parent process start and stop them.
+ * A tenant that misbehaves, in its own process. Some clients subscribe and never read. Others subscribe and unsubscribe in a
+ * loop, as fast as the server reads their messages. Messages of the parent process start and stop them.
  */
 import type { Socket } from 'node:net'
 import { MESSAGES_A_SECOND } from '../../actors/stream/message-rate.ts'

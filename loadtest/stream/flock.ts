@@ -20,7 +20,7 @@ export interface Judged {
   readonly heard: number
 }
 
-/** Clients that start at one cursor, so that all must receive the same events of a channel. */
+/** Clients that start at one cursor, so that all must receive equal events of a channel. */
 export class Flock {
   readonly #places: readonly Place[]
   readonly #since: number
@@ -78,7 +78,7 @@ export class Flock {
     return all
   }
 
-  /** Compares with a replay, which must deliver the same events to a new client. */
+  /** Compares with a replay, which must deliver these events to a new client. */
   async #judgeReplay(channel: string, ledger: Ledger, events: number, until: number): Promise<void> {
     const late = AbortSignal.timeout(LATE_MS)
     const replayed = new ResumingClient(new Map([[channel, ledger]]), this.#since, this.#tally)

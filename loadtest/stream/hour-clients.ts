@@ -1,8 +1,8 @@
 /**
- * The clients of `stream-hour.ts`, all in this process: one flock subscribes to lists and venues for the whole run; other
+ * The clients of `stream-hour.ts`, all in this process. One flock subscribes to lists and venues for the whole run. Other
  * flocks subscribe to tokens traded at the time, and each is judged and replaced after a while. Arguments: the service's
- * URL, an admin key, the number of clients, and the seconds that a flock of tokens lasts. The message `figures` asks for
- * the counts so far; `end` judges the remaining flocks and reports.
+ * URL, an admin key, the number of clients, and the seconds that a flock of tokens lasts. The message `figures` requests the
+ * counts so far; `end` judges the remaining flocks and reports.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'

@@ -8,7 +8,7 @@ export class Ledger {
     this.from = from
   }
 
-  /** Compares the n-th event with the ledger, or appends it if it is new. Returns the fault, or null if there is none. */
+  /** Compares the n-th event with the ledger, or appends it if it is new. Returns the fault, or null if both agree. */
   hold(n: number, cursor: number, sum: number): string | null {
     if (n === this.#cursors.length) {
       const last = this.#cursors.at(-1) ?? this.from

@@ -1,8 +1,8 @@
 /**
  * Runs the stream as the service does, behind its HTTP side, without a chain: the parent process decides which block is
- * committed next. Arguments: the number of connections that need keys; the store, which is the directory of an embedded
- * one, or `cql:` and the port of a CQL server on 127.0.0.1; then the number of past blocks to store first, their number of
- * tokens, and the trades of a token in a block. The n-th token trades in every n-th slot.
+ * committed next. Arguments: the number of connections that need keys; then the store, which is the directory of an embedded
+ * one, or `cql:` and the port of a CQL server on 127.0.0.1. Then come the number of past blocks to store first, their number
+ * of tokens, and the trades of a token in a block. The n-th token trades in every n-th slot.
  */
 import { Horizon } from '../../actors/stream/horizon.ts'
 import { Replays } from '../../actors/stream/replays.ts'

@@ -1,6 +1,6 @@
 /**
- * Clients of a stream, all in this process, each on its own socket, with as little work per message as possible: they read
- * each event's cursor and check that it is the next one. Messages of the parent process control them.
+ * Clients of a stream, all in this process, each on its own socket. To do as little work per message as possible, they only
+ * read each event's cursor and check that it is the next one. Messages of the parent process control them.
  */
 import { Receiver } from './receiver.ts'
 import type { Order, Report } from './receiving.ts'

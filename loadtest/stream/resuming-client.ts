@@ -21,7 +21,7 @@ export class Tally {
   }
 }
 
-/** Milliseconds that a connection lasts and that its client is away, on average and at least. */
+/** Average and minimum milliseconds that a connection lasts, and that its client stays disconnected. */
 export interface Habits {
   readonly staysMs: number
   readonly awayMs: number
@@ -45,7 +45,7 @@ export class ResumingClient {
   readonly #tally: Tally
   /** Number of events of each channel; for channels without replay, the last cursor. */
   readonly #heard = new Map<string, number>()
-  /** Channels with a fault: later faults of them say nothing new. */
+  /** Channels with a fault, whose later faults are not reported. */
   readonly #wrong = new Set<string>()
   #last: number
 
@@ -86,7 +86,7 @@ export class ResumingClient {
     return this.#heard.get(channel) ?? 0
   }
 
-  /** Keeps one connection until `end` aborts or the service closes it. Returns whether there was one. */
+  /** Holds one connection until `end` aborts or the service closes it. Returns whether it was opened. */
   async #connected(url: string, end: AbortSignal, caughtUp: (cursor: number) => void): Promise<boolean> {
     const socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true })
     const tally = this.#tally

@@ -31,7 +31,7 @@ export interface MillraceOptions {
   readonly nodeArgs?: readonly string[]
   /** Blocks to store before the start, from FIRST_SLOT on, and the trades in each. */
   readonly past?: readonly [blocks: number, trades: number, tokens?: number]
-  /** Port of a CQL server that has the store; without one the store is embedded. */
+  /** Port of a CQL server that has the store; absent if the store is embedded. */
   readonly cqlPort?: number
 }
 
@@ -96,7 +96,7 @@ export function findNats(): string | null {
   return directories.map((directory) => join(directory, 'nats-server')).find(existsSync) ?? null
 }
 
-/** Starts a NATS server with WebSocket subscribers; this process publishes the same texts to it. */
+/** Starts a NATS server with WebSocket subscribers; this process publishes equal texts to it. */
 export async function nats(binary: string, kind: Kind): Promise<Side> {
   const [port, webPort] = [await freePort(LOOPBACK), await freePort(LOOPBACK)]
   const directory = mkdtempSync(join(tmpdir(), 'millrace-nats-'))

@@ -120,7 +120,7 @@ export interface Shape {
 /** Number of the first token that is not one of the past's. */
 export const OTHER_TOKEN = 1_000_000
 
-/** A block that a server is told to commit. */
+/** A block that a server is to commit. */
 export interface Block {
   readonly slot: number
   readonly shape: Shape

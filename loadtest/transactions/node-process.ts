@@ -1,7 +1,7 @@
 /**
- * A node for load tests. It takes sends, one or many in a request, and records when each signature came. It has a block a
- * slot. The blocks are empty while it holds the received transactions. Once the parent process tells it to, they land, and
- * are finalized two slots later.
+ * A node for load tests. It takes sends, one or many in a request, and records when each signature arrived. It has a block a
+ * slot. The blocks are empty while it holds the received transactions. On a message of the parent process the transactions
+ * land, and are finalized two slots later.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ interface Call {
 const SLOT_MS = 400
 const FIRST_SLOT = 1_000
 const FINALIZED_AFTER = 2
-/** Transactions of a block. Chosen: as many as mainnet's fullest ones. */
+/** Transactions of a block: as many as in mainnet's fullest blocks. */
 const BLOCK_MAX = 2_000
 /** Blocks that can be requested. Arbitrary: the service reads each as it comes. */
 const BLOCKS_KEPT = 100

@@ -1,7 +1,7 @@
 import type { MeasuredProcess } from '../measured-process.ts'
 import type { NodeOrder, Receipts } from './node-process.ts'
 
-/** Milliseconds between two receipts of one signature, below which it was sent twice at once. Half of a period. */
+/** Minimum interval of two receipts of one signature, in milliseconds; below it a send was duplicated. Half of a period. */
 const TWICE_MS = 1_000
 
 export const askNode = (node: MeasuredProcess, order: NodeOrder): Promise<unknown> => node.ask(order)
@@ -11,7 +11,10 @@ export async function receiptsOf(node: MeasuredProcess): Promise<ReadonlyMap<str
   return new Map((await askNode(node, 'receipts')) as Receipts)
 }
 
-/** Counts transactions that the node has never received, and receipts that followed another one of the same at once. */
+/**
+ * Counts transactions that the node has never received, and receipts that follow an earlier one of their transaction
+ * at once.
+ */
 export function lostAndTwice(receipts: ReadonlyMap<string, readonly number[]>, keys: readonly string[]) {
   let [lost, twice] = [0, 0]
   for (const key of keys) {

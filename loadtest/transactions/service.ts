@@ -6,8 +6,8 @@ import { giveServersCore } from '../cores.ts'
 import { startMeasured, type MeasuredProcess } from '../measured-process.ts'
 
 const ADMIN_KEY = 'an-admin-key-of-the-loadtest'
-const LOOK_MS = 200
-const LOOKS_MAX = 600
+const POLL_INTERVAL_MS = 200
+const POLLS_MAX = 600
 
 /** The service on an embedded store, with a node that it reads blocks from and sends to, and tenants that send. */
 export interface SendingService {
@@ -64,9 +64,9 @@ export async function startSending(
     process: service,
     keys,
     async ended() {
-      for (let look = 0; look < LOOKS_MAX; look++) {
+      for (let polls = 0; polls < POLLS_MAX; polls++) {
         if (!(await Promise.all(keys.map(isTracked))).includes(true)) return
-        await pause(LOOK_MS)
+        await pause(POLL_INTERVAL_MS)
       }
       throw new Error('transactions are still tracked after two minutes')
     },

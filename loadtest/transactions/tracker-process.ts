@@ -46,7 +46,7 @@ export interface Anchors {
 
 const INSERTED_AT_ONCE = 500
 const STEP_MS = 5
-const LOOK_MS = 20
+const POLL_INTERVAL_MS = 20
 const COLLECTIONS = 4
 const TOKEN = 1
 
@@ -136,7 +136,7 @@ async function run(ms: number): Promise<RunCost> {
   const [began, cpu] = [performance.now(), process.cpuUsage()]
   let [unwrittenMax, inFlightMax] = [0, 0]
   while (performance.now() - began < ms) {
-    await pause(LOOK_MS)
+    await pause(POLL_INTERVAL_MS)
     unwrittenMax = Math.max(unwrittenMax, tracker.unwritten)
     inFlightMax = Math.max(inFlightMax, tracker.sendsInFlight)
   }

@@ -1,7 +1,7 @@
 import { signerOf } from '../../src/signing/ed25519.ts'
 import { signedWire, transfer } from '../../test/transactions/signed.ts'
 
-/** Characters of base64 that hold the number of signatures and the first one: they tell transactions apart. */
+/** Characters of base64 that hold the number of signatures and the first one, which distinguish transactions. */
 export const BASE64_KEY_CHARACTERS = 88
 const SIGNATURE_BYTES = 64
 const LAMPORTS_BYTES = 8
@@ -12,7 +12,7 @@ new DataView(seed.buffer).setUint32(0, 1)
 const signer = signerOf(seed)
 let made = 0
 
-/** Returns a signed transfer; each call another one. */
+/** Returns a new signed transfer at each call. */
 export function nextTransfer(): Buffer {
   const next = Buffer.from(wire)
   next.writeBigUInt64LE(BigInt(++made), next.length - LAMPORTS_BYTES)

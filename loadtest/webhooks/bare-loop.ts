@@ -14,7 +14,7 @@ export class BareLoop {
     this.#pools = ports.map((port) => new Pool(`http://127.0.0.1:${port}`, options))
   }
 
-  /** Makes a number of POSTs, some of them at once. */
+  /** Makes a number of POSTs, several of them concurrently. */
   async run(bodies: readonly Buffer[], posts: number, atOnce: number): Promise<void> {
     let sent = 0
     const sendAll = async (): Promise<void> => {

@@ -6,7 +6,7 @@ const [ZERO, NINE] = [0x30, 0x39]
 /** Bytes between the cursor of an event and the next event. */
 const CLOSING = '}}'.length
 
-/** The part of a batch that a receiver reads. Parsing its JSON would cost more than sending it. */
+/** The section of a batch that a receiver reads. Parsing its JSON would cost more than sending it. */
 export interface ReadBatch {
   readonly cursors: readonly number[]
   readonly dropped: number

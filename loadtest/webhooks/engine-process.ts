@@ -25,7 +25,7 @@ export type EngineOrder =
 export interface Cost {
   readonly wallMs: number
   readonly cpuMs: number
-  /** The part of `cpuMs` that is not garbage collection, compaction or writes in other threads. */
+  /** The share of `cpuMs` that is not garbage collection, compaction or writes in other threads. */
   readonly mainThreadMs: number
 }
 
@@ -46,7 +46,7 @@ export interface Memory {
 const BODIES = 256
 /** Undelivered events of a webhook above which no block is published. Below the events that it refers to. */
 const BUFFERED_MAX = 128
-const LOOK_MS = 20
+const POLL_INTERVAL_MS = 20
 const COLLECTIONS = 4
 
 const engine = await Engine.open(process.argv[2]!)
@@ -75,7 +75,7 @@ const isIdle = ({ state, buffered, isBehind }: WebhookDelivery): boolean =>
 
 async function drained(): Promise<void> {
   // Computed again, because a restart replaces a delivery.
-  while (!engine.deliveries.every(isIdle)) await sleep(LOOK_MS)
+  while (!engine.deliveries.every(isIdle)) await sleep(POLL_INTERVAL_MS)
 }
 
 async function deliver(shape: Shape, count: number): Promise<Cost> {
@@ -87,7 +87,7 @@ async function deliver(shape: Shape, count: number): Promise<Cost> {
   const { deliveries } = engine
   return costOf(async () => {
     for (const block of blocks) {
-      while (deliveries.some(({ buffered }) => buffered > BUFFERED_MAX)) await sleep(LOOK_MS)
+      while (deliveries.some(({ buffered }) => buffered > BUFFERED_MAX)) await sleep(POLL_INTERVAL_MS)
       engine.feed.publish(block)
     }
     await drained()

@@ -2,7 +2,7 @@
 export const summaryOf = (values: readonly number[]) =>
   weightedSummary(values.map((value): [number, number] => [value, 1]))
 
-/** Returns the same of values that count several times. */
+/** Returns the summary of values that count several times. */
 export function weightedSummary(values: readonly (readonly [value: number, weight: number])[]) {
   const sorted = values.toSorted(([a], [b]) => a - b)
   const count = sorted.reduce((sum, [, weight]) => sum + weight, 0)

@@ -1,5 +1,5 @@
 /**
- * Receivers of webhooks on many ports, in a process of their own. Each webhook's events are compared with the expected ones.
+ * Receivers of webhooks on many ports, in their own process. Each webhook's events are compared with the expected ones.
  * Argument: the number of ports.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,7 +11,7 @@ import { expectedCursor, planOf, type Plan } from './plan.ts'
 /** A message to the receivers. */
 export type ReceiversOrder =
   | { readonly kind: 'ports' }
-  /** Webhooks with these numbers get no answer from now on. */
+  /** Requests of webhooks with these numbers are no longer answered. */
   | { readonly kind: 'hang'; readonly numbers: readonly number[] }
   /** Asks for the receipts since the last such message. */
   | { readonly kind: 'receipts' }

@@ -10,7 +10,7 @@ import type { Receipt, ReceiversOrder, Totals } from './receivers.ts'
 
 const PORTS = 50
 
-/** An engine with its receivers, each in a process of its own. */
+/** An engine with its receivers, each in its own process. */
 export class Side {
   readonly #engine: MeasuredProcess
   readonly #receivers: MeasuredProcess
@@ -70,7 +70,7 @@ export class Side {
     return this.#order({ kind: 'memory' }) as Promise<Memory>
   }
 
-  /** From now on these webhooks get no answer. */
+  /** Requests of these webhooks are no longer answered. */
   async hang(numbers: readonly number[]): Promise<void> {
     await this.#ask({ kind: 'hang', numbers })
   }

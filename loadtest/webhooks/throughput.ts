@@ -18,7 +18,7 @@ interface Round {
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
-/** Measures deliveries to receivers that answer at once, alternately with a bare loop with the same bodies. */
+/** Measures deliveries to receivers that answer at once, alternately with a bare loop that sends equal bodies. */
 export async function measureThroughput(rounds: number, hasCore: boolean, nodeArgs: readonly string[] = []) {
   const side = await Side.start(hasCore, nodeArgs)
   try {

@@ -39,8 +39,8 @@ export interface ActivityMinute {
   /** Base units of a mint, or of a pool's token, which is its base if it has no cash side; 0 for the market. */
   readonly volumeToken: bigint
   /**
-   * USD price of a mint's first and last price-forming row, over all its pairs; null without one, and for other
-   * owners.
+   * USD price of a mint's first and last price-forming row, over all its pairs. Null if no row forms a price, and for
+   * other owners.
    */
   readonly openUsd: UsdPrice
   readonly closeUsd: UsdPrice

@@ -1,6 +1,6 @@
 import type { ActivityHour, ActivityMinute } from './activity-rows.ts'
 
-/** Caches sums of past hours, which are read repeatedly as the same objects while the store caches them. */
+/** Caches sums of past hours, which are read repeatedly as identical objects while the store caches them. */
 const sums = new WeakMap<ActivityHour, ActivityMinute>()
 
 /** Returns the sum of an hour's minutes; it has the start of the first one. */
@@ -12,7 +12,7 @@ export function sumOfHour(hour: ActivityHour): ActivityMinute {
   return sum
 }
 
-/** Merges two periods into one, the earlier first, which gives the start. Associative, to the bit. */
+/** Merges two periods into one, the earlier first; the result has the start of the earlier one. Associative, to the bit. */
 export function mergeMinutes(earlier: ActivityMinute, later: ActivityMinute): ActivityMinute {
   return {
     minute: earlier.minute,

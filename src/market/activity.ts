@@ -16,13 +16,13 @@ import { addTraders, NO_TRADERS } from './traders.ts'
 /** Key of the whole market's activity. */
 export const MARKET: Pubkey = new Uint8Array(32)
 
-/** The activity and tokens as of the block before. */
+/** The activity and tokens at the block before. */
 export interface KnownActivity {
   activity(of: ActivityOf, owner: Pubkey, hour: number): ActivityHour | null
   latest(name: 'tokens', text: string): Pick<TokenRow, 'lastUsd'> | null
 }
 
-/** A block's part of the market's sums, in one minute. */
+/** A block's share of the market's sums, in one minute. */
 export interface MinutePart {
   readonly sums: ActivityMinute
   /** One hash per trade; a trader may repeat. */
@@ -121,7 +121,7 @@ function tallyOf(tallies: Map<string, Tally>, of: ActivityOf, owner: Pubkey, min
 interface Worth {
   readonly side: 'buy' | 'sell' | null
   readonly microUsd: bigint | null
-  /** Cash in base units; 0 without a cash side. */
+  /** Cash in base units; 0 if neither side is cash. */
   readonly cash: bigint
   /** Cash in lamports if it is wrapped SOL, else 0. */
   readonly lamports: bigint
@@ -143,8 +143,8 @@ function worthOf(row: TradeRow): Worth {
 }
 
 /**
- * Returns the traded amount of a token. With a cash side it is that of the other side, whichever token the pool is
- * listed under.
+ * Returns the traded amount of a token. If the trade has a cash side, it is the amount of the other side, whichever
+ * token the pool is listed under.
  */
 function amountOf(row: TradeRow, token: Pubkey): bigint {
   if (row.cashSide !== null) return legOf(row, otherSide(row.cashSide)).amount
@@ -209,7 +209,7 @@ class Tally implements MinutePart {
   }
 }
 
-/** Returns the minutes with a block's part added; if block times fall, the minute is inserted between them. */
+/** Returns the minutes with a block's share added; if block times fall, the minute is inserted between them. */
 function withMinute(minutes: readonly ActivityMinute[], part: ActivityMinute): ActivityMinute[] {
   const at = minutes.findLastIndex(({ minute }) => minute <= part.minute)
   const stored = minutes[at]

@@ -15,12 +15,12 @@ export interface Edit<Row, Address> {
 /** Changes of records with any number of rows; lists in cursor order. */
 export type RecordEdits = { readonly [Name in ManyName]: Edit<RowOf<Name>, AddressOf<Name>> }
 
-/** The new rows of records with a single row; null without one. */
+/** The new rows of records with a single row; null if a record has no row. */
 export type SingleRows = { readonly [Name in SingleName]: RowOf<Name> | null }
 
 /**
- * Changes that turn the records of some blocks into those of other blocks: with a block in between that was missing,
- * or without one that was lost to a fork. Values are absolute, so the amendment is idempotent.
+ * Changes that turn the records of some blocks into those of other blocks: a missing block is inserted, or a block of
+ * a lost fork is removed. Values are absolute, so the amendment is idempotent.
  */
 export interface Amendment extends RecordEdits, SingleRows {
   /** The newest slot after the amendment; null if no slot remains. */
@@ -29,7 +29,7 @@ export interface Amendment extends RecordEdits, SingleRows {
   readonly kept: Edit<KeptBlock, number>
 }
 
-/** An amendment of no row, in a store that has the singles. */
+/** An amendment that changes no row; `singles` are the store's current single rows. */
 export function unchanged(head: SlotRow | null, singles: SingleRows): Amendment {
   const none = { put: [], remove: [] }
   const edits = byName<RecordEdits>(MANY, () => none)

@@ -57,7 +57,7 @@ export function candleOf(row: TradeRow, ts: number): Candle {
   }
 }
 
-/** Merges two parts of one bucket, the earlier first. Associative, to the bit (INVARIANTS 7). */
+/** Merges two shares of one bucket, the earlier first. Associative, to the bit (INVARIANTS 7). */
 export function mergeCandles(earlier: Candle, later: Candle): Candle {
   const unpriced = (earlier.unpriced ?? 0) + (later.unpriced ?? 0)
   return {

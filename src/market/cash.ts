@@ -5,11 +5,11 @@ import type { Fill, Side } from './legs.ts'
 /** A currency in which pairs are priced (spec choices, section 12). */
 export interface CashMint {
   readonly mint: Pubkey
-  /** Null for an operator's mint, whose names are in on-chain metadata; the same holds for the next two fields. */
+  /** Null for an operator's mint, whose names are in on-chain metadata; likewise the next two fields. */
   readonly symbol: string | null
   readonly name: string | null
   readonly decimals: number | null
-  /** Between two cash mints, the one of lower rank is the token. */
+  /** Rank; of two cash mints, the one of lower rank is the token. */
   readonly rank: number
   /** Whether the mint is worth 1 USD by definition; wrapped SOL is not. */
   readonly pegged: boolean

@@ -4,33 +4,32 @@ import type { TradeRow } from './rows.ts'
 
 /**
  * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone,
- * so every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
+ * so every replica, restart and backfill gives an event the same cursor (INVARIANTS 3).
  *
  * C1. Every copy of an event on a channel has its own position, whether or not that copy is sent. Within a slot,
- *     positions follow the order of the events. The copies on `wallet:` come after all of them, in the same order.
+ *     positions follow the order of the events. The copies on `wallet:` come after all of them, also in the order of
+ *     the events.
  * C2. The REST row has the position of its `trades:` copy; other rows have their first.
  */
 export const POSITIONS_PER_SLOT = 2 ** 20
 
 /**
- * Number of positions for events, the lower half of a slot's. The upper half is for retractions. If a fork is lost,
- * the retractions of its events come at the end of the slot before the next block: after all sent events and before
- * the next ones.
+ * Number of positions for events, the lower half of a slot's. The upper half is for retractions. The events of a lost
+ * fork are retracted at the end of the slot before the next block: after all sent events and before the next ones.
  */
 export const EVENT_POSITIONS = 2 ** 19
 
 /**
- * Number of positions at the end of the event positions that no chain event takes. They are for changes of a tenant's
- * own submissions; each tenant counts separately. They come after the slot's events, and before the retractions that
- * the next block brings. Chosen: a quarter of the positions for events.
+ * Number of positions at the end of the event positions, reserved for changes of a tenant's own submissions. Each
+ * tenant counts separately. They come after the slot's events, and before the retractions that the next block brings.
+ * They are a quarter of the positions for events.
  */
 export const TENANT_POSITIONS = 2 ** 17
 /** Number of positions of a slot for chain events. */
 export const CHAIN_POSITIONS = EVENT_POSITIONS - TENANT_POSITIONS
 /**
  * Number of positions at the start of a slot for events with the copies of COPY_OFFSETS. The copies of trades on
- * `wallet:` channels come after these. Chosen: 65,536 trades have room, about thirteen times the most of a block so
- * far.
+ * `wallet:` channels come after these. 65,536 trades have room, about thirteen times the largest block so far.
  */
 export const SIDE_BY_SIDE_POSITIONS = 2 ** 18
 
@@ -89,7 +88,7 @@ export function walletCursor(first: number): number {
 /** Returns the number of positions for copies on `wallet:`, from the one of `positionsOf`. */
 export const walletPositions = (sideBySide: number): number => Math.floor(sideBySide / TRADE_POSITIONS)
 
-/** Returns the cursor after which trades begin whose copies on `wallet:` come after a given cursor. */
+/** Returns a cursor below all trades whose copies on `wallet:` come after the given cursor. */
 export function beforeWalletCopies(after: number): number {
   const { slot, position } = splitCursor(after)
   const passed = Math.max(0, position - SIDE_BY_SIDE_POSITIONS + 1) * TRADE_POSITIONS
@@ -109,7 +108,7 @@ export const endOfEvents = (slot: number): number => cursorAt(slot, EVENT_POSITI
 /** Returns the last cursor that the copy of a chain event of a slot can have. */
 export const endOfChainEvents = (slot: number): number => cursorAt(slot, CHAIN_POSITIONS) - 1
 
-/** Returns the lowest cursor above another one that a tenant's own event can have in a slot, or after it. */
+/** Returns the lowest cursor above `last` that a tenant's own event can have in a slot, or after it. */
 export function tenantCursorAfter(last: number, slot: number): number {
   const first = Math.max(last + 1, cursorAt(slot, CHAIN_POSITIONS))
   const { slot: own, position } = splitCursor(first)

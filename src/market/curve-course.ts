@@ -4,25 +4,25 @@ import { ratio } from './amount.ts'
 
 /** The progress of a curve between its start and its completion. */
 export interface CurveCourse {
-  /** Sold part of the tokens for sale, 0 to 100. */
+  /** Share of the tokens for sale that is sold, 0 to 100. */
   readonly progressPct: number
   /** Sold tokens in base units. */
   readonly sold: bigint
-  /** Quote in base units that the curve holds when all tokens are sold; null without virtual reserves. */
+  /** Quote in base units that the curve holds when all tokens are sold; null if the virtual reserves are unknown. */
   readonly targetQuote: bigint | null
 }
 
 /**
- * Tokens for sale at the start of every Pump.fun curve, and virtual tokens beyond them that are never sold: the
- * parameters of the program's Global account since 2024, in base units.
+ * Tokens for sale at the start of every Pump.fun curve, and virtual tokens beyond them that are never sold, in base
+ * units. They are parameters of the program's Global account since 2024.
  */
 const PUMPFUN_FOR_SALE = 793_100_000_000_000n
 const PUMPFUN_UNSOLD = 279_900_000_000_000n
 
 /**
  * Returns the tokens that a curve had for sale at its start: as its launchpad stated them, else by the program's
- * parameters if the reserves are those of such a curve; null if neither. They never follow from the product of the
- * reserves: in mayhem mode the program's agent trades at prices of its own, and the product changes.
+ * parameters. Null if its reserves do not match these parameters either. They never follow from the product of the
+ * reserves: in mayhem mode the program's agent sets its own prices, which changes the product.
  */
 export function forSaleOf(platform: VenueId, stated: bigint | null, reserves: CurveReserves): bigint | null {
   if (stated !== null) return stated
@@ -34,8 +34,8 @@ export function forSaleOf(platform: VenueId, stated: bigint | null, reserves: Cu
 
 /**
  * Computes the course of a curve that completes when its tokens for sale are sold; null if the remaining tokens or
- * those for sale are unknown. `startQuote` is the virtual quote at the start. Without it the difference of the virtual
- * and the real quote counts, which trades leave as it is.
+ * those for sale are unknown. `startQuote` is the virtual quote at the start. If it is unknown, the difference
+ * between virtual and real quote counts, which trades do not change.
  */
 export function curveCourse(
   reserves: CurveReserves,

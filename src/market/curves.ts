@@ -25,7 +25,7 @@ const LAUNCHPADS: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab'
 /** Launchpads whose curves complete when all tokens for sale are sold, and whose creation states those tokens. */
 const SOLD_OUT: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab'])
 
-/** Whether a venue's trades are on bonding curves. */
+/** Returns whether a venue's trades are on bonding curves. */
 export function isLaunchpad(venue: VenueId): boolean {
   return LAUNCHPADS.has(venue)
 }
@@ -44,10 +44,10 @@ export function curveMints(event: ChainEvent, cash: CashList): Pubkey[] {
  *     the trade belongs to the mint that is not cash. If neither mint is cash, the owner is unknown, and the trade
  *     changes nothing.
  * K3. bonding → graduating by `complete`, either → graduated by `migrate`. Events of an earlier stage change nothing;
- *     trades belong to bonding. So neither the part of a completing buy that the future pool fills nor any later
- *     trade changes the curve.
+ *     trades belong to bonding. So later trades do not change the curve, nor does the share of a completing buy that
+ *     the future pool fills.
  * K4. Reserves are those stated by the newest event or trade. A reserve that a trade omits becomes unknown, because
- *     an older value belongs to another state. An event that states none keeps the last reserves.
+ *     an older value belongs to another state. An event without reserves keeps the last ones.
  */
 export class CurveFold {
   readonly #rows: RowEdits<CurveRow>
@@ -146,7 +146,10 @@ export class CurveFold {
     return { price, cashUsd: this.#usdOf(quote) }
   }
 
-  /** Returns the mint's curve, a new one if it has none; null if it has another one (K1). */
+  /**
+   * Returns the mint's curve; creates it if the mint has no curve, and returns null if the mint has a different one
+   * (K1).
+   */
   #rowOf(origin: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow | null {
     const known = this.#rows.get(mint)
     if (known === null) return newCurve(origin, mint, curve)
@@ -180,7 +183,7 @@ function quoteOf(row: CurveRow, stated: Pubkey | null): Pick<CurveRow, 'quote' |
   return { quote, quoteDecimals: row.quoteDecimals ?? known }
 }
 
-/** Returns the fields that follow from newly stated reserves, and from what the event states besides. */
+/** Returns the fields that follow from newly stated reserves, and from the other facts that the event states. */
 function courseOf(
   row: CurveRow,
   reserves: CurveReserves,
@@ -188,7 +191,7 @@ function courseOf(
 ): Pick<CurveRow, 'reserves' | 'progressPct' | 'forSale' | 'targetQuote'> {
   const forSale = row.forSale ?? stated.forSale ?? null
   const course = curveCourse(reserves, forSaleOf(row.platform, forSale, reserves))
-  // The target of a stated start stays: later reserves are off it by the rounding of each trade.
+  // The target of a stated start stays: later reserves differ by the rounding of each trade.
   const known = row.forSale === null ? null : row.targetQuote
   const targetQuote = stated.targetQuote ?? known ?? course?.targetQuote ?? row.targetQuote
   return {
@@ -199,13 +202,13 @@ function courseOf(
   }
 }
 
-/** Returns the raised part of the quote that completes a curve, in percent; null if either is unknown. */
+/** Returns the raised share of the quote that completes a curve, in percent; null if either is unknown. */
 function raisedPct({ realQuote }: CurveReserves, target: bigint | undefined): number | null {
   if (realQuote === undefined || target === undefined || target === 0n) return null
   return Math.min(100, 100 * ratio(realQuote, target))
 }
 
-/** Returns what the creation of a curve that is to be sold out states of its start. */
+/** Returns the facts about its start that the creation of a sold-out curve states. */
 function startStated({ platform }: CurveRow, { event, reserves, targetQuote }: CurveChange): StatedCurve {
   const isStart = event === 'create' && SOLD_OUT.has(platform) && reserves?.realBase !== undefined
   return {
@@ -214,7 +217,7 @@ function startStated({ platform }: CurveRow, { event, reserves, targetQuote }: C
   }
 }
 
-/** Returns the stated reserves; a curve being created has none of its quote yet. */
+/** Returns the stated reserves; a curve being created holds no quote yet. */
 function statedReserves({ event, reserves }: CurveChange): CurveReserves | null {
   return event === 'create' && reserves !== null ? { realQuote: 0n, ...reserves } : reserves
 }

@@ -25,7 +25,7 @@ export function periodAt(periods: readonly DecodingPeriod[], slot: number): Deco
   return periods.findLast(({ from }) => from <= slot) ?? null
 }
 
-/** Returns the options for a block of a slot: with the venues of its period, so that a stored block gives its rows again. */
+/** Returns the options for a block of a slot, with the venues of its period, so that a stored block gives its rows again. */
 export function optionsAt<Options extends { readonly venues?: ReadonlySet<VenueId> }>(
   options: Options,
   periods: readonly DecodingPeriod[],
@@ -35,7 +35,7 @@ export function optionsAt<Options extends { readonly venues?: ReadonlySet<VenueI
   return period === null ? options : { ...options, venues: new Set(period.venues) }
 }
 
-/** Tells whether blocks of two periods are decoded alike. */
+/** Returns whether blocks of two periods are decoded alike. */
 export function isSameDecoding(a: DecodingPeriod | null, b: DecodingPeriod | null): boolean {
   if (a === null || b === null) return a === b
   return a.decoderVersion === b.decoderVersion && a.venues.join() === b.venues.join()

@@ -25,18 +25,18 @@ import type { SolTrade, SolUsd } from './sol-usd.ts'
 import { TokenFold } from './tokens.ts'
 import { addTotals } from './totals.ts'
 
-/** The market as of the block before; it holds all rows at the `affectedKeys`. */
+/** The market at the block before; it holds all rows at the `affectedKeys`. */
 export interface KnownMarket extends KnownActivity {
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  /** The row at an address, named as in `AffectedKeys`; null without one. */
+  /** The row at an address, named as in `AffectedKeys`; null if the store has no such row. */
   latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null
   candle(key: PairKey, interval: Interval, ts: number): Candle | null
 }
 
 export interface FoldOptions {
   readonly cash: CashList
-  /** The operator's starting price of SOL, null without one. */
+  /** The operator's starting price of SOL; null if not configured. */
   readonly startingSolUsd: number | null
   /** The venues to index; all if absent. Events of other venues take cursors, but give no rows. */
   readonly venues?: ReadonlySet<VenueId>
@@ -51,8 +51,8 @@ export interface BlockFold extends BlockRows {
 
 /**
  * Turns a block's events into rows with cursors and money values, and folds them into all records: candles, pairs,
- * the SOL price, launches, activity, tokens, pools, curves and totals. Pure: folding the same block on the same
- * market gives the same result.
+ * the SOL price, launches, activity, tokens, pools, curves and totals. Pure: the result depends only on the block and
+ * the market.
  */
 export function foldBlock(known: KnownMarket, block: DecodedBlock, options: FoldOptions): BlockFold {
   const { cash } = options
@@ -105,7 +105,9 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     }
   }
 
-  /** Adds the event's tokens and its pool; returns the mints that it is listed under, and whether it gave the pool a vault. */
+  /**
+   * Adds the event's tokens and its pool; returns the mints that it is listed under, and whether it gave the pool a vault.
+   */
   function nameListed(origin: RowOrigin, event: ChainEvent) {
     const listing = listingOf(event, cash)
     const mints = listedMints(listing)
@@ -172,7 +174,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   }
 }
 
-/** The first cursor of each event that there is a position for. Events that were stored keep theirs. */
+/** The first cursor of each event that fits into the slot's positions. Stored events keep their cursors. */
 function cursorsOf({ slot, entries }: DecodedBlock): number[] {
   const stored = entries.flatMap(({ cursor }) => cursor ?? [])
   if (stored.length === entries.length) return stored
@@ -201,7 +203,7 @@ function candleUpserts(known: KnownMarket, blockTime: number, pairs: Iterable<Pa
     for (const [index, interval] of INTERVALS.entries()) {
       const ts = starts[index]!
       const stored = known.candle(key, interval, ts)
-      // A bucket lies within the next larger one. If both have the same number of trades, their contents are equal.
+      // A bucket lies within the next larger one. If their numbers of trades are equal, so are their contents.
       const isSame = smaller !== null && stored !== null && stored.trades === storedTrades
       const candle: Candle = isSame
         ? { ...smaller!, ts }
@@ -224,13 +226,13 @@ function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOr
   return { ...place, venue, program, pool, user, feePayer, commitment }
 }
 
-/** The vaults of a trade that gave its pool one; no field for other trades. */
+/** The vaults of a trade that gave its pool its first vault; empty for other trades. */
 type NamedVaults = Pick<TradeRow, 'vaults'>
 
 /** One row for each mint that a trade is listed under, the event's own first. */
 type TradeRows = readonly [TradeRow, ...TradeRow[]]
 
-/** A trade without a cash side, listed under both mints; it has no price and no candle. */
+/** Rows of a trade without a cash side, listed under both mints; no row has a price or a candle. */
 function swapRows(origin: RowOrigin, trade: Trade, named: NamedVaults): TradeRows {
   const facts = { ...origin, ...tradeFacts(trade), ...named }
   const unpriced = { cashSide: null, price: null, cashUsd: null, priceForming: false }

@@ -1,7 +1,7 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 
 const HASH_BITS = 48
-/** Size of a half of a hash. A hash has two halves of 24 bits, so that each is a small integer. */
+/** Number of values of half a hash. A hash has two halves of 24 bits, so that each is a small integer. */
 export const HALF = 2 ** 24
 
 /** Returns the 48-bit hash by which a key is counted. It is mixed, because vanity addresses are not random. */
@@ -14,9 +14,7 @@ export function registerOf(hash: number, precision: number): number {
   return hash % 2 ** precision
 }
 
-/**
- * Returns the place of the first set bit above those that select the register; one past the last when there is none.
- */
+/** Returns the place of the first set bit above those that select the register; one past the last if no bit is set. */
 export function rankOf(hash: number, precision: number): number {
   const high = Math.floor(hash / HALF)
   if (high > 0) return Math.clz32(high) - 7
@@ -26,7 +24,7 @@ export function rankOf(hash: number, precision: number): number {
 
 /**
  * Estimates the number of distinct hashes from the registers' highest ranks: Ertl's estimator (arXiv 1702.01284,
- * algorithm 6), unbiased from none to very many. Its standard error is 1.04 / √registers.
+ * algorithm 6), unbiased at any count. Its standard error is 1.04 / √registers.
  */
 export function estimateDistinct(registers: Uint8Array): number {
   const size = registers.length

@@ -13,24 +13,24 @@ import type { AffectedKeys } from './affected-keys.ts'
 
 /**
  * A committed block with the state it was folded on: enough to roll it back, or to fold it again after other blocks.
- * Stored for as long as either can be required.
+ * Stored as long as it may be needed for either.
  */
 export interface KeptBlock {
   readonly block: DecodedBlock
   readonly before: MarketBefore
 }
 
-/** The market as of the block before, limited to the addresses that a block touches. */
+/** The market at the block before, limited to the addresses that a block affects. */
 export interface MarketBefore {
   /** Null before the first block. */
   readonly head: SlotRow | null
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  /** Rows at each address that the block touches. */
+  /** Rows at each address that the block affects. */
   readonly values: LoadedRecords
 }
 
-/** Extracts the values before a block from a market that holds everything the block touches. */
+/** Extracts the values before a block from a market that holds everything the block affects. */
 export function marketBefore(known: KnownMarket, head: SlotRow | null, affected: AffectedKeys): MarketBefore {
   const { solUsd, totals } = known
   const latest = byName<Pick<LoadedRecords, LatestName>>(LATEST, (name) =>

@@ -9,8 +9,8 @@ import type { LastPrice, PairRow } from './rows.ts'
  * L2. The USD price is that price times the USD value of its cash at the minute of that trade. That value is 1 for
  *     dollars. For SOL it is the price of the minute, whose trades are at most 60 minutes older (`solPriceAt`). If
  *     the cash had no price then, there is no USD price: an older trade's is not served instead.
- * L3. A change in percent compares the USD prices that L2 gives for both ends of a window. It is null if either end
- *     has none (`windowOf`).
+ * L3. A change in percent compares the USD prices (L2) at both ends of a window. It is null if either price is
+ *     missing (`windowOf`).
  */
 
 /** A pair with its newest price-forming trade. */

@@ -10,9 +10,9 @@ export interface EncodedEvent {
 
 /**
  * A channel whose events are stored as they were sent; the events of other channels are built from rows. Events of
- * `pools` are not replayed to clients (spec choices, section 6); they are read only for live readers that missed a
- * block. Two are internal: `retractions` has the events sent on any client channel when a fork is lost. `moves` lists
- * the slots that are sent at cursors other than their own (`src/stream/delivery-order.ts`).
+ * `pools` are not replayed to clients (spec choices, section 6), only to live readers that missed a block. Two are
+ * internal: `retractions` has the events sent on any client channel when a fork is lost. `moves` lists the slots that
+ * are sent at cursors other than their own (`src/stream/delivery-order.ts`).
  */
 export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools' | 'retractions' | 'moves'
 

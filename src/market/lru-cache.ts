@@ -1,6 +1,6 @@
 /**
  * An LRU cache of values by address. Each block ends with `evict`. It evicts the least recently used values beyond
- * the limit, and all that were not used for twice `quietBlocks` (INVARIANTS 10).
+ * the limit, and all values unused for twice `quietBlocks` (INVARIANTS 10).
  */
 export class LruCache<T> {
   readonly #name: string
@@ -23,7 +23,7 @@ export class LruCache<T> {
     return this.#values.size + this.#quiet.size
   }
 
-  /** Returns the value and marks it as the most recently used; undefined when it is not cached. */
+  /** Returns the value and marks it as the most recently used; undefined if it is not cached. */
   renew(key: string): T | undefined {
     const value = this.peek(key)
     if (value === undefined) return undefined

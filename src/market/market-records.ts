@@ -11,7 +11,7 @@ export class RecordMap<Name extends KeyedName> {
     this.#name = name
   }
 
-  /** Undefined if nothing is known. */
+  /** Undefined if the row was neither loaded nor set. */
   get(address: AddressOf<Name>): RowOf<Name> | null | undefined {
     return this.#entries.get(addressText(this.#name, address))?.row
   }

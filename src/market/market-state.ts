@@ -16,10 +16,10 @@ import { RunningHour } from './running-hour.ts'
 import type { SolUsd } from './sol-usd.ts'
 import type { AffectedKeys } from './affected-keys.ts'
 
-/** A cached row, with the cached part of its series. */
+/** A cached row, with the cached end of its series. */
 interface Held<Row> {
   row: Row | null
-  /** Those of a pair; empty for other rows. */
+  /** Buckets of a pair; empty for other rows. */
   readonly buckets: Buckets
   /** The hour of a token or a pool; null for other rows. */
   readonly hours: RunningHour | null
@@ -50,7 +50,7 @@ export const TIME_FALLS_MAX = 60
 export type MarketSize = Readonly<Record<LatestName, number>>
 
 export interface MarketLimits extends MarketSize {
-  /** A row that no block touches is evicted after this many to twice as many blocks. */
+  /** Number of blocks without a use after which a row is evicted; up to twice as many in practice. */
   readonly quietBlocks: number
 }
 
@@ -62,25 +62,25 @@ const MINT_BYTES = 10_000
 
 /**
  * Default number of rows of each record: about 100 MB (`MINT_BYTES`). Most coins never trade again after ten minutes
- * without a trade, which are as many blocks.
+ * without a trade, the duration of as many blocks.
  */
 const ROWS_MAX = 10_000
 const QUIET_BLOCKS = 1_500
 
 const rowsOfEach = (count: number): MarketSize => byName<MarketSize>(LATEST, () => count)
 
-/** As many rows of each record as fit into these bytes. */
+/** The number of rows of each record that fits into these bytes. */
 export function marketLimits(bytesMax: number): MarketSize {
   return rowsOfEach(Math.max(Math.floor(bytesMax / MINT_BYTES), 1))
 }
 
 /**
- * Cache of the part of the market that recent blocks touched, so that folding the next block seldom reads the store.
- * For each block: `missing` returns what to load, `load` takes it, `foldBlock` reads, and `apply` adds the fold once
- * it is durable. Absence from the store is cached as well.
+ * Cache of the rows that recent blocks affected, so that folding the next block seldom reads the store. For each
+ * block: `missing` returns what to load, `load` takes it, `foldBlock` reads, and `apply` adds the fold once it is
+ * durable. Absence from the store is cached as well.
  *
  * M1. (INVARIANTS 10) `apply` leaves at most a fixed number of rows of each kind and evicts the least recently used.
- *     It also evicts rows that many blocks did not touch.
+ *     It also evicts rows unused for many blocks.
  * M2. A bucket or hour later than any block so far cannot be stored, so a new minute of a known pair loads nothing.
  * M3. Reading a row that was neither loaded nor written is a caller's error and throws.
  */
@@ -110,7 +110,7 @@ export class MarketState implements KnownMarket {
     return this.#totals
   }
 
-  /** Estimated by the kind with the most rows. */
+  /** Estimated from the kind with the most rows. */
   get bytes(): number {
     return Math.max(...Object.values<number>(this.size)) * MINT_BYTES
   }
@@ -171,7 +171,7 @@ export class MarketState implements KnownMarket {
     let buckets: Buckets | null = null
     let last: CandleUpsert | null = null
     for (const upsert of candles) {
-      // The buckets of a pair follow each other, and finding its entry costs more than writing one.
+      // The buckets of a pair are adjacent, and finding its entry costs more than writing one.
       if (buckets === null || upsert.mint !== last?.mint || upsert.cash !== last.cash) {
         buckets = this.#latest.pairs.get(pairKey(upsert.mint, upsert.cash)).buckets
         buckets.storedUntil = Math.max(buckets.storedUntil, blockTime)
@@ -230,7 +230,7 @@ export class MarketState implements KnownMarket {
   }
 }
 
-/** A held bucket, null if the store cannot have it, undefined when only the store knows. */
+/** A held bucket; null if the store cannot have it, undefined if the store must be read. */
 function bucketOf({ held, storedUntil }: Buckets, index: number, ts: number): Candle | null | undefined {
   const bucket = held[index]
   if (bucket?.ts === ts) return bucket.candle

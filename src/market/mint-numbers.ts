@@ -23,7 +23,7 @@ export class MintNumbers {
     return this.#mints.length
   }
 
-  /** Returns the number of a mint. Assigns one without references if it has none. */
+  /** Returns the number of a mint; assigns one, with no references, to a new mint. */
   of(mint: Pubkey): number {
     const key = pubkeyMapKey(mint)
     const known = this.#numbers.get(key)
@@ -37,7 +37,7 @@ export class MintNumbers {
     return number
   }
 
-  /** Returns the number of a mint by its map key; undefined if it has none. */
+  /** Returns the number of a mint by its map key; undefined if the mint is not numbered. */
   find(mapKey: string): number | undefined {
     return this.#numbers.get(mapKey)
   }

@@ -39,7 +39,7 @@ export class MinuteVolumes {
   }
 
   /**
-   * Sets the sums of a mint in this minute as of some block: totals, not the block's own part. A minute's trades only
+   * Sets the sums of a mint in this minute at some block: totals, not the block's own share. A minute's trades only
    * grow, so sums with no more trades than the stored ones are not newer, and are ignored. Returns the difference to
    * the old sums, or null if nothing changes.
    */

@@ -30,7 +30,7 @@ export class PairFold {
   readonly key: PairKey
   /** The state after the rows added so far. */
   row: PairRow
-  /** The block's rows as one candle without a bucket; null before the first. */
+  /** The block's rows as one candle, not assigned to a bucket; null before the first. */
   candle: Candle | null = null
   readonly #stored: PairRow | null
 

@@ -12,8 +12,8 @@ import type { RowOrigin, TradeRow } from './rows.ts'
  *
  * P1. A pool is known from the first event that names it with both of its mints, and keeps that orientation.
  * P2. It was created when an event says so: its own creation, its curve's, or the launch of its token.
- * P3. Vaults and fee are those of the newest event that states them. While no event has stated a vault, it is that of the
- *     first trade that names it: most pools are older than the index, so their creation is not among its events.
+ * P3. Vaults and fee are those of the newest event that states them. Until an event states a vault, the first trade that
+ *     names one counts: most pools are older than the index, so their creation is not among its events.
  * P4. Its price is that of its newest price-forming trade (`latest-price.ts`); other trades leave it unchanged.
  * P5. Its reserves are those that the newest trade states after itself: an older trade's are of another state.
  * P6. Only trades of its two mints set its price, its reserves and its vaults.
@@ -26,8 +26,8 @@ export class PoolFold {
   }
 
   /**
-   * Adds an event of any kind to its pool. Returns whether it is the first to name it (P1), and whether it is a trade that
-   * gave it a vault (P3).
+   * Adds an event of any kind to its pool. Returns whether the event is the first to name the pool (P1), and whether it is a
+   * trade that gave the pool a vault (P3).
    */
   name(
     origin: RowOrigin,
@@ -126,7 +126,7 @@ function stated(row: PoolRow, event: ChainEvent): PoolRow {
   }
 }
 
-/** Adds the vaults of a trade where none is known (P3). */
+/** Adds the vaults of a trade where no vault is known (P3). */
 function withVaults(row: PoolRow, trade: Trade): PoolRow {
   const { vaults } = trade
   if (vaults === undefined || (row.baseVault !== null && row.quoteVault !== null) || !isOfBoth(trade, row))

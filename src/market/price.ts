@@ -28,8 +28,8 @@ export function priceOf(cash: Leg, token: Leg): number | null {
 }
 
 /**
- * Returns cash per token in human units from the square root of the price in base units, times 2^64, as Meteora's
- * programs state it: the double nearest to the true value.
+ * Returns cash per token in human units, as the double nearest to the true value. `root` is the square root of the
+ * price in base units, times 2^64, as Meteora's programs state it.
  */
 export function priceOfRoot(root: bigint, decimals: number, cashDecimals: number): number {
   const shift = decimals - cashDecimals
@@ -39,14 +39,14 @@ export function priceOfRoot(root: bigint, decimals: number, cashDecimals: number
     : ratio(square, ROOT_UNIT * powerOfTen(-shift))
 }
 
-/** Whether a trade is too small to form a price. `cashUsd` is null only for SOL without a price. */
+/** Returns whether a trade is too small to form a price. `cashUsd` is null only for SOL without a price. */
 export function isDust(cash: Leg, token: Leg, cashUsd: number | null): boolean {
   if (cash.amount < LEG_UNITS_MIN || token.amount < LEG_UNITS_MIN) return true
   const amount = humanAmount(cash.amount, cash.decimals)
   return cashUsd === null ? amount < CASH_SOL_MIN : amount * cashUsd < CASH_USD_MIN
 }
 
-/** Returns the USD price of a price-forming row, `unpriced` if its cash has none; null for other rows. */
+/** Returns the USD price of a price-forming row, `unpriced` if its cash had no price; null for other rows. */
 export function formedUsd(row: TradeRow): UsdPrice {
   return row.priceForming ? (priceUsd(row) ?? 'unpriced') : null
 }
@@ -56,10 +56,10 @@ export type PriceLevel = Pick<PairRow, 'recent' | 'excluded'>
 
 /**
  * Judges a price that is not dust, and returns the level after it. A pair's first price always forms. A price is
- * excluded if it is more than 10 times above or below the median of the last 20 price-forming ones (the mean of the
- * middle two for an even number).
+ * excluded if it is more than 10 times above or below the median of the last 20 price-forming ones. The median of an
+ * even number of prices is the mean of the middle two.
  *
- * The level moves if three excluded prices in a row agree: the highest is at most 1.25 times the lowest. Then the
+ * The level moves if three consecutive excluded prices agree: the highest is at most 1.25 times the lowest. Then the
  * third forms a price, and the next one is compared with these three alone.
  */
 export function judgePrice(level: PriceLevel, price: number): { forming: boolean; level: PriceLevel } {
@@ -74,7 +74,7 @@ export function judgePrice(level: PriceLevel, price: number): { forming: boolean
 }
 
 function isOutlier(recent: readonly number[], price: number): boolean {
-  // A price near all of them is also near their median, so no sort is needed. That is the usual case, and includes an
+  // A price near all of them is also near their median, so no sort is needed. This is the usual case, and includes an
   // empty list.
   const isNearLowest = price <= Math.min(...recent) * OUTLIER_FACTOR
   if (isNearLowest && price * OUTLIER_FACTOR >= Math.max(...recent)) return false

@@ -14,7 +14,7 @@ const HOUR = 3_600
 export const RANKED_WINDOWS = { '1h': HOUR, '4h': 4 * HOUR, '24h': 24 * HOUR } as const
 export type RankedWindow = keyof typeof RANKED_WINDOWS
 
-/** Maximum number of ranked mints. Chosen: three times as many as an answer has, for filters and other orders. */
+/** Maximum number of ranked mints: three times the length of an answer, for filters and other orders. */
 export const RANKS_MAX = 300
 
 /** Seconds by which the head's time may fall while windows stay complete. On the chain it never falls. */
@@ -22,9 +22,7 @@ export const RANKING_FALL = HOUR
 /** Seconds for which minutes are stored before the end of the newest one. */
 export const RANKING_KEEPS = RANKED_WINDOWS['24h'] + RANKING_FALL
 
-/**
- * Maximum number of pairs of a mint and a minute with trades. Mainnet makes 3 million in 25 hours; each takes 16 bytes.
- */
+/** Maximum number of pairs of a mint and a minute with trades. Mainnet makes 3 million in 25 hours; each takes 16 bytes. */
 const PAIRS_MAX = 8_000_000
 const MINTS_MAX = 500_000
 /** Maximum number of minutes with an index of their mints: the current one, and the hour that a restart reads. */
@@ -34,7 +32,7 @@ export interface RankedMint extends MintVolume {
   readonly mint: Pubkey
 }
 
-/** A mint's trades in a minute as of some block: totals, not the block's own part. */
+/** A mint's trades in a minute at some block: totals, not the block's own share. */
 export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicroUsd'>
 
 /**
@@ -125,7 +123,7 @@ export class Ranking {
     return this.#sums[window].active
   }
 
-  /** Returns the trades of a mint in a window by the mint's map key; undefined if it has none. */
+  /** Returns the trades of a mint in a window by the mint's map key; undefined if it did not trade. */
   volume(window: RankedWindow, mapKey: string): MintVolume | undefined {
     const number = this.#mints.find(mapKey)
     if (number === undefined) return undefined

@@ -7,7 +7,7 @@ import type { AffectedKeys } from './affected-keys.ts'
 /** Addresses that must be read from the store before a block can be folded. */
 export type ReadSet = { readonly [Name in ReadName]: readonly AddressOf<Name>[] }
 
-/** A row at its address; null without one. */
+/** A row at its address; null if the store has no such row. */
 export interface Stored<Name extends ReadName> {
   readonly address: AddressOf<Name>
   readonly row: RowOf<Name> | null
@@ -16,7 +16,7 @@ export interface Stored<Name extends ReadName> {
 /** The store's answers. */
 export type LoadedRecords = { readonly [Name in ReadName]: readonly Stored<Name>[] }
 
-/** Tells whether a block changes, or may change, any of the addresses. */
+/** Returns whether a block changes, or may change, any of the addresses. */
 export function isAffected(readSet: ReadSet, affected: AffectedKeys): boolean {
   const owners = { mint: affected.tokens, pool: affected.pools }
   return (

@@ -109,7 +109,7 @@ export const READ_FIRST: readonly ReadName[] = [...LATEST, 'candles', 'activity'
 
 /** Rows of a block, by record. */
 export type RecordRows = { readonly [Name in ManyName]: readonly RowOf<Name>[] } & {
-  /** Null if the block changes nothing of it. */
+  /** Null if the block does not change it. */
   readonly [Name in SingleName]: RowOf<Name> | null
 }
 
@@ -121,7 +121,7 @@ export interface BlockRows extends Omit<RecordRows, 'log'> {
   readonly slot: SlotRow
 }
 
-/** All changes of one block. The log has its events on the stored channels, each once. */
+/** All changes of one block. The log contains its events on the stored channels, each once. */
 export interface BlockCommit extends RecordRows {
   readonly slot: SlotRow
 }
@@ -150,7 +150,7 @@ export function lastRows<Name extends RecordName>(name: Name, rows: readonly Row
 }
 
 /**
- * Returns an object with `make`'s result for each name. The caller ensures that the result is of the record with that
+ * Returns an object with `make`'s result for each name. The caller ensures that each result is of the record with its
  * name.
  */
 export function byName<Made>(names: readonly (keyof Made)[], make: (name: keyof Made) => unknown): Made {
@@ -159,7 +159,7 @@ export function byName<Made>(names: readonly (keyof Made)[], make: (name: keyof 
   return made as Made
 }
 
-/** The rows of a block that has none. */
+/** The rows of a block that changes nothing. */
 export function noRows(): RecordRows {
   return byName<RecordRows>(RECORD_NAMES, (name) => (isSingle(name) ? null : []))
 }

@@ -96,7 +96,7 @@ export class Refold {
     await this.instead(null, block)
   }
 
-  /** Folds two different blocks of one slot, one of each course; null if a course has none. */
+  /** Folds two different blocks of one slot, one of each course; null if a course has no block there. */
   async instead(lost: DecodedBlock | null, wanted: DecodedBlock | null): Promise<void> {
     const stored = lost === null ? null : (await this.#stored.fold(lost)).fold
     const next = wanted === null ? null : await this.#wanted.fold(wanted)
@@ -258,7 +258,7 @@ class LogEdit implements Edit<LogEntry, LogAddress> {
   }
 }
 
-/** Whether two rows of one event have the same derived values. */
+/** Returns whether two rows of one event have equal derived values. */
 function sameTrade(a: TradeRow, b: TradeRow): boolean {
   const isSamePrice = a.cashUsd === b.cashUsd && a.priceForming === b.priceForming
   return a.signature === b.signature && isSamePrice && sameValue(a.vaults, b.vaults)

@@ -24,8 +24,8 @@ export interface TokenRow {
     readonly signature: Uint8Array
   } | null
   /**
-   * USD price of its newest price-forming row. If that row has none, a record of an older store may hold the price of
-   * an earlier row.
+   * USD price of its newest price-forming row. If that row has no USD price, a record of an older store may hold an
+   * earlier row's price.
    */
   readonly lastUsd: UsdPrice
 }
@@ -43,8 +43,8 @@ export interface PoolRow {
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
   /**
-   * Token accounts, as creation or update events state them, else as the first trade names them. Null if neither does, and
-   * for a curve's SOL, which is in no token account.
+   * Token accounts, as creation or update events state them, else as the first trade names them. Null if neither states
+   * them, and for a curve's SOL, which is in no token account.
    */
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null
@@ -60,8 +60,8 @@ export interface PoolRow {
     readonly blockTime: number
   } | null
   /**
-   * Price and cash value of the newest price-forming trade. Null without one, and if unknown: older stores recorded
-   * only the newest trade's price, price-forming or not.
+   * Price and cash value of the newest price-forming trade. Null before the first, and if unknown: older stores
+   * recorded only the newest trade's price, price-forming or not.
    */
   readonly lastPrice: CashPrice | null
   /** Real reserves after the newest trade, in base units; null if it does not state both. */
@@ -82,7 +82,7 @@ export interface CurveRow {
   readonly decimals: number | null
   readonly quoteDecimals: number | null
   readonly status: CurveStatus
-  /** 0 to 100: the sold part of the tokens for sale. */
+  /** 0 to 100: the share of the tokens for sale that is sold. */
   readonly progressPct: number | null
   readonly reserves: CurveReserves
   /** Tokens for sale at the start, as the creation or a trade states them; null in records of older stores. */

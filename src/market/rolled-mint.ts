@@ -7,7 +7,7 @@ import { windowHours, windowSpan, type MintWindow } from './windows.ts'
 const HOUR = 3_600
 const DAY = 86_400
 /** Seconds before the newest minute for which hours are stored: a window of a day begins within its first hour. */
-const KEEPS = DAY + HOUR
+const RETENTION = DAY + HOUR
 /** Bytes of a mint without minutes and traders, estimated. */
 const OVERHEAD_BYTES = 800
 const HOUR_BYTES = 120
@@ -16,7 +16,7 @@ type KeptHour = Pick<ActivityHour, 'hour' | 'priorUsd' | 'traders'>
 
 /**
  * The last day of a mint's activity as running sums. A window of up to a day is read in constant time, and a block
- * adds its minute. Windows equal those of `foldWindow` over the stored hours of the same day, to the bit.
+ * adds its minute. Windows equal those of `foldWindow` over the day's stored hours, to the bit.
  */
 export class RolledMint {
   readonly #minutes: RolledMinutes
@@ -46,7 +46,7 @@ export class RolledMint {
     return OVERHEAD_BYTES + this.#minutes.bytes + this.#traders.bytes + traders
   }
 
-  /** Tells whether windows that end with a time are complete. The head's time may have fallen. */
+  /** Returns whether windows that end with a time are complete. The head's time may have fallen. */
   covers(headTime: number): boolean {
     return windowHours(headTime, DAY).from >= this.#from
   }
@@ -58,7 +58,7 @@ export class RolledMint {
   apply(hour: ActivityHour, blockTime: number): boolean {
     if (bucketStart('1m', blockTime) < this.#minutes.newest) return false
     if (!this.#add(hour)) return false
-    const oldest = hour.hour - KEEPS
+    const oldest = hour.hour - RETENTION
     while (this.#hours[0]!.hour < oldest) this.#hours.shift()
     this.#minutes.trim(oldest)
     this.#from = Math.max(this.#from, oldest)
@@ -72,7 +72,7 @@ export class RolledMint {
     const [start, end] = [minutes.placeOf(from), minutes.placeOf(to)]
     const { trades, buys, sells, priced, buyMicroUsd, sellMicroUsd, volumeCash } = minutes.sums(start, end)
     const isUnpriced = trades > 0 && priced === 0
-    // A trader's last minute alone is known, which may be after the window.
+    // A trader's last minute alone is known, and may be after the window.
     const isNewest = minutes.timeAt(end) >= bucketStart('1h', to - 1) + HOUR
     const opened = minutes.firstFormed(start, end)
     return {
@@ -95,7 +95,7 @@ export class RolledMint {
     )
   }
 
-  /** Returns the last known price before a window, of which the minute at `opened` is the first that formed one. */
+  /** Returns the last known price before a window, whose first price-forming minute is at `opened`. */
   #priceBefore(from: number, to: number, opened: number): UsdPrice {
     const minutes = this.#minutes
     const first = bucketStart('1h', from)
@@ -124,7 +124,7 @@ export class RolledMint {
   }
 }
 
-/** Copies bytes that are a part of a larger buffer, which would stay alive with them. */
+/** Copies bytes that are a section of a larger buffer, which would stay alive with them. */
 function owned(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
 }

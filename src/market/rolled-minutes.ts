@@ -40,7 +40,7 @@ export class RolledMinutes {
     this.#volumes = new BigInt64Array(places * VOLUMES)
   }
 
-  /** Tells whether the volumes of a minute are small enough. */
+  /** Returns whether the volumes of a minute are small enough. */
   static fits({ volumeMicroUsd, volumeCash }: ActivityMinute): boolean {
     return volumeMicroUsd < VOLUME_MAX && volumeCash < VOLUME_MAX
   }
@@ -49,12 +49,12 @@ export class RolledMinutes {
     return (this.#numbers.length / NUMBERS) * PLACE_BYTES
   }
 
-  /** Start of the newest minute in Unix seconds; -Infinity without one. */
+  /** Start of the newest minute in Unix seconds; -Infinity if there are no minutes. */
   get newest(): number {
     return this.#number(this.#end - 1, MINUTE)
   }
 
-  /** Returns the index of the first minute that is not before a time in Unix seconds; the end without one. */
+  /** Returns the index of the first minute at or after a time in Unix seconds; the end if no minute follows. */
   placeOf(time: number): number {
     let low = 1
     let high = this.#end
@@ -71,7 +71,7 @@ export class RolledMinutes {
     return place < this.#end ? this.#number(place, MINUTE) : Infinity
   }
 
-  /** Adds a minute that is not before the newest one, which it replaces if it is the same. */
+  /** Adds a minute at or after the newest one. A row of the newest minute replaces it. */
   put(row: ActivityMinute): void {
     if (row.minute > this.newest) this.#end++
     if (this.#end * NUMBERS > this.#numbers.length) this.#grow()
@@ -93,7 +93,7 @@ export class RolledMinutes {
     volume(CASH, row.volumeCash)
   }
 
-  /** Drops the minutes before a time once they are most of all. */
+  /** Drops the minutes before a time once they are the majority. */
   trim(time: number): void {
     const dropped = this.placeOf(time) - 1
     if (dropped < this.#end / 2) return
@@ -103,7 +103,7 @@ export class RolledMinutes {
     this.#end -= dropped
   }
 
-  /** Sums the minutes from a place to before another. */
+  /** Sums the minutes from index `from` to before `to`. */
   sums(from: number, to: number): MinuteSums {
     const number = (field: number): number => this.#number(to - 1, field) - this.#number(from - 1, field)
     const volume = (field: number): bigint =>
@@ -119,7 +119,7 @@ export class RolledMinutes {
     }
   }
 
-  /** Returns the index of the first minute in a range that formed a price; `to` without one. */
+  /** Returns the index of the first price-forming minute in a range; `to` if no minute formed a price. */
   firstFormed(from: number, to: number): number {
     let place = from
     while (place < to && Number.isNaN(this.#number(place, OPEN))) place++
@@ -131,7 +131,7 @@ export class RolledMinutes {
     return priceOf(this.#number(place, OPEN))
   }
 
-  /** Returns the last price of the minutes from a place to before another. */
+  /** Returns the last price of the minutes from index `from` to before `to`. */
   lastClose(from: number, to: number): UsdPrice {
     let place = to - 1
     while (place >= from && Number.isNaN(this.#number(place, CLOSE))) place--

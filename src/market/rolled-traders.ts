@@ -2,10 +2,7 @@ import { estimatedTraders, hourRegisters, isExact, raiseRegisters, TraderUnion }
 import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart } from './candles.ts'
 
-/**
- * Maximum number of cached unions. Chosen: twice the windows of a token, because a minute later these may begin in
- * other hours.
- */
+/** Maximum number of cached unions: twice the windows of a token, because a minute later these may begin in other hours. */
 const UNIONS_MAX = 8
 /** Bytes of a cached union: its registers, and the map's entry. */
 const UNION_BYTES = 2_200
@@ -43,7 +40,7 @@ export class RolledTraders {
     return estimatedTraders(registers)
   }
 
-  /** Returns the union of all hours between two. */
+  /** Returns the union of all hours between `first` and `newest`. */
   #union(hours: readonly HourTraders[], first: number, newest: number): Uint8Array {
     if (newest !== this.#newest || this.#unions.size === UNIONS_MAX) this.#unions.clear()
     this.#newest = newest

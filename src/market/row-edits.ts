@@ -18,7 +18,7 @@ export class RowEdits<Row> {
     this.change(key, () => row)
   }
 
-  /** Replaces a row by the result of `change`, unless that is the same row or null; returns the result. */
+  /** Replaces a row by the result of `change`, unless that is the old row or null; returns the result. */
   change<Changed extends Row | null>(key: Pubkey, change: (row: Row | null) => Changed): Changed {
     const entry = this.#entry(key)
     const row = change(entry.row)

@@ -25,15 +25,15 @@ export interface RowOrigin extends EventOrigin {
 }
 
 /**
- * A trade as it is served under one mint. A trade without a cash side has two rows, one per mint, each with the
- * cash fields null.
+ * A trade as it is served under one mint. A trade without a cash side has two rows, one per mint, each with null cash
+ * fields.
  */
 export interface TradeRow extends RowOrigin, TradeFacts {
   /** The token that the row is listed under. */
   readonly mint: Pubkey
-  /** Which side is cash; null if neither is. `in`: the trader spent cash, a buy. */
+  /** Side that is cash; null if neither is. `in`: the trader spent cash, a buy. */
   readonly cashSide: 'in' | 'out' | null
-  /** Cash per token in human units, from the raw amounts; null without a cash side. */
+  /** Cash per token in human units, from the raw amounts; null if neither side is cash. */
   readonly price: number | null
   /** USD value of one unit of the cash at the row's minute; null if unknown. */
   readonly cashUsd: number | null
@@ -86,7 +86,7 @@ export interface Ohlc {
 export interface Candle {
   /** Bucket start, unix seconds. */
   readonly ts: number
-  /** From price-forming rows; null in a bucket without any. */
+  /** From price-forming rows; null if the bucket has no such row. */
   readonly native: Ohlc | null
   readonly usd: Ohlc | null
   /** From all rows (`raw=1`). */
@@ -99,7 +99,7 @@ export interface Candle {
   readonly volumeMicroUsd: bigint
   readonly trades: number
   readonly buys: number
-  /** Trades without a USD value, which `volumeMicroUsd` lacks. Absent if there are none, and in candles of earlier versions. */
+  /** Trades without a USD value, which `volumeMicroUsd` lacks. Absent if zero, and in candles of earlier versions. */
   readonly unpriced?: number
 }
 
@@ -150,7 +150,7 @@ export interface SlotRow {
   readonly receivedAtMs: number
 }
 
-/** A bucket of a pair as a block leaves it. */
+/** A bucket of a pair after a block. */
 export interface CandleUpsert {
   readonly mint: Pubkey
   readonly cash: Pubkey

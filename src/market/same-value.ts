@@ -1,4 +1,4 @@
-/** Whether two values of plain objects, lists, bytes and primitives are deeply equal. */
+/** Returns whether two values of plain objects, lists, bytes and primitives are deeply equal. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

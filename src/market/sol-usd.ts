@@ -11,7 +11,7 @@ const SOL_MINT = pubkeyFromBase58(WSOL)
 const DOLLAR_MINTS = [pubkeyFromBase58(USDC), pubkeyFromBase58(USDT)]
 const MINUTE = 60
 /** Maximum age of the newest trading minute, in seconds (spec choices, section 12). */
-const LOOK_BACK = 60 * MINUTE
+const PRICE_AGE_MAX = 60 * MINUTE
 
 /** A SOL–USDC or SOL–USDT trade worth at least 1 USD, weighted by its SOL volume. */
 export interface SolTrade {
@@ -20,13 +20,13 @@ export interface SolTrade {
 }
 
 /**
- * The state of pricing SOL between blocks. All of it follows from stored rows: `restoreSolUsd` gives the same state
- * after a restart at any block.
+ * The state of pricing SOL between blocks. It follows from stored rows alone: `restoreSolUsd` restores it after a
+ * restart at any block.
  */
 export interface SolUsd {
   /** Start of the newest block's minute, unix seconds; 0 before the first block. */
   readonly minute: number
-  /** The price of that minute; null without one. */
+  /** The price of that minute; null if unknown. */
   readonly price: SolPriceRow | null
   /** Whether the chain has given any price. From then on the operator's starting value is not used. */
   readonly fromChain: boolean
@@ -53,8 +53,8 @@ function isDollar(mint: Pubkey): boolean {
 
 /**
  * Returns the state after a block; its `price` is the one for the rows of its minute. A minute's price is set at its
- * first block, from the newest earlier minute with trades, at most 60 minutes back. Without such a minute, the first
- * block with trades prices its own minute. Before the chain has given any price, the operator's value is used.
+ * first block, from the newest earlier minute with trades, at most 60 minutes back. If no such minute exists, the
+ * first block with trades prices its own minute. Before the chain has given any price, the operator's value is used.
  *
  * The chain's block times never fall. A block whose time falls prices nothing, and gets the price of `solPriceAt`.
  */
@@ -88,13 +88,13 @@ export function solPriceAt(price: SolPriceRow | null, time: number): SolPriceRow
   // The operator's value has no trades. It applies up to the minute in which it was last used.
   if (price.sourceMinute === null) return minute <= price.minute ? price : null
   const age = minute - price.sourceMinute
-  return age >= 0 && age <= LOOK_BACK ? price : null
+  return age >= 0 && age <= PRICE_AGE_MAX ? price : null
 }
 
 /**
- * Returns the state before the first block of a store that continues another chain of blocks, whose state at its end is given. The
- * block's minute then begins with the price that the other blocks give it. Null if they give it none: the store begins without a
- * price. Trades of the other blocks do not count in the block's own minute, because a restart could not restore them.
+ * Returns the state before the first block of a store that continues another chain of blocks; `end` is that chain's state at
+ * its end. The block's minute begins with the price that the other chain gives it. Null if the other chain has no price for
+ * it. Trades of the other chain do not count in the block's own minute, because a restart could not restore them.
  */
 export function solUsdAfter(end: SolUsd, blockTime: number): SolUsd | null {
   const minute = minuteOf(blockTime)
@@ -116,13 +116,14 @@ function beginMinute(state: SolUsd, minute: number, startingUsd: number | null):
 function inheritedPrice(state: SolUsd, minute: number, startingUsd: number | null): SolPriceRow | null {
   if (!state.fromChain) return startingUsd === null ? null : { minute, usd: startingUsd, sourceMinute: null }
   const sourceMinute = state.trades.length > 0 ? state.minute : state.price?.sourceMinute
-  if (sourceMinute === undefined || sourceMinute === null || minute - sourceMinute > LOOK_BACK) return null
+  if (sourceMinute === undefined || sourceMinute === null || minute - sourceMinute > PRICE_AGE_MAX)
+    return null
   return { minute, usd: state.trades.length > 0 ? medianUsd(state.trades) : state.price!.usd, sourceMinute }
 }
 
 /**
- * Restores the state as of a committed head. `price` is the newest `sol_price` row at or before its minute. `rows`
- * are the rows listed under wrapped SOL from the start of that minute; others among them are ignored.
+ * Restores the state at a committed head. `price` is the newest `sol_price` row at or before its minute. `rows` are
+ * the rows listed under wrapped SOL from the start of that minute; other rows are ignored.
  */
 export function restoreSolUsd(
   head: SlotRow | null,

@@ -15,12 +15,12 @@ export interface StoredBlock {
   readonly launches: readonly LaunchRow[]
 }
 
-/** Tells whether the rows determine all events of a block. A second launch of a mint has no row. */
+/** Returns whether the rows determine all events of a block. A second launch of a mint has no row. */
 export function isWhole(stored: StoredBlock): boolean {
   return stored.row !== null && entriesOf(stored).length === stored.row.events
 }
 
-/** Returns the block that the rows determine, its events at their cursors; null if nothing of it is stored. */
+/** Returns the block that the rows determine, its events at their cursors; null if no row of it is stored. */
 export function blockOfRows(stored: StoredBlock): DecodedBlock | null {
   const { slot, row, trades, poolEvents, launches } = stored
   const origin: RowOrigin | undefined = trades[0] ?? poolEvents[0] ?? launches[0]
@@ -32,7 +32,7 @@ export function blockOfRows(stored: StoredBlock): DecodedBlock | null {
     parentSlot: row?.parentSlot ?? null,
     blockhash: row?.blockhash ?? null,
     receivedAtMs: row?.receivedAtMs ?? launches[0]?.ingestedAtMs ?? blockTime * 1_000,
-    // Without rows, no commitment is stored.
+    // If all rows are lost, the commitment is unknown.
     commitment: origin?.commitment ?? 'confirmed',
     transactions: row?.transactions ?? 0,
     entries: entriesOf(stored)

@@ -26,15 +26,15 @@ export interface ValuedToken {
   readonly curve: CurveRow | null
   /** Its pools, up to `VALUED_POOLS_MAX` and one more. */
   readonly pools: readonly PoolRow[]
-  /** The pair with its newest price; null without one. */
+  /** The pair with its newest price; null if no trade formed a price. */
   readonly pair: PricedPair | null
 }
 
 /** Amounts and values of a token, each null if unknown. */
 export interface TokenValue {
-  /** Supply in base units from the mint's account; without it, from the launch, without later mints and burns. */
+  /** Supply in base units from the mint's account. If that was not read, from the launch, without later mints and burns. */
   readonly supplyRaw: bigint | null
-  /** The same in human units. */
+  /** The supply in human units. */
   readonly supply: number | null
   /** The slot of the account; null if the supply is that of the launch, or unknown. */
   readonly supplySlot: number | null
@@ -94,7 +94,7 @@ function circulatingOf(
   return left < 0n ? null : left
 }
 
-/** Tells whether a pool is a bonding curve that is known to be no longer open, so that its cash does not count. */
+/** Returns whether a pool is a bonding curve that is known to be no longer open, so that its cash does not count. */
 function isEnded({ venue, pool }: PoolRow, curve: CurveRow | null): boolean {
   return isLaunchpad(venue) && curve !== null && !isOpenCurve(pool, curve)
 }
@@ -105,7 +105,7 @@ const isOpenCurve = (pool: Pubkey, curve: CurveRow | null): boolean =>
 /**
  * Returns the USD value of both sides of a pool at its latest price. For a bonding curve only its cash counts,
  * because only the cash can be withdrawn; null once the curve has ended. Also null if the newest trade does not state
- * the reserves, or no side is cash with a price. `curve` is that of the pool's token.
+ * the reserves, or if neither side is cash with a price. `curve` is that of the pool's token.
  */
 export function poolLiquidityUsd(pool: PoolRow, curve: CurveRow | null): number | null {
   const { reserves, lastPrice, baseDecimals, quoteDecimals } = pool

@@ -13,8 +13,8 @@ const NOTHING: TotalsRow = {
 }
 
 /**
- * Returns the totals with a block added; null if it changes none. `tokens` is the number of mints that the block
- * names first.
+ * Returns the totals with a block added; null if it changes nothing. `tokens` is the number of mints that the block
+ * is the first to name.
  */
 export function addTotals(
   stored: TotalsRow | null,

@@ -7,11 +7,11 @@ import { estimateDistinct, HALF, rankOf, registerOf } from './hyperloglog.ts'
  * D1. Up to 256 traders are listed by hash, and counted exactly except for equal hashes (2^-48 a pair).
  * D2. Beyond that, a HyperLogLog of 2,048 registers: standard error 1.04 / √2048 = 2.3 %. A register keeps every
  *     (minute, rank) that is the highest rank from its minute on.
- * D3. The same traders in the same minutes give the same bytes, in any order.
+ * D3. The bytes depend only on the traders and their minutes, not on the order of adding.
  *
- * Bytes: empty for no traders; 1 and the list: 6 bytes hash, 1 byte minute, ascending; 2 and the registers: each a
- * length and (minute, rank) pairs, minutes ascending and ranks descending; 3 and 4,096 ranks without minutes, for all
- * time (1.6 %).
+ * Bytes: empty for no traders. 1, then the list: 6 bytes hash, 1 byte minute, ascending. 2, then the registers: each
+ * a length and (minute, rank) pairs, minutes ascending and ranks descending. 3, then 4,096 ranks without minutes, for
+ * all time (1.6 %).
  */
 export type TraderSketch = Uint8Array
 
@@ -24,7 +24,7 @@ const LISTED_MAX = 256
 const ENTRY = 7
 const PRECISIONS = { [SLIDING]: 11, [PLAIN]: 12 } as const
 
-/** Returns the sketch with traders of one minute of its hour (0 to 59) added; the same bytes when nothing changes. */
+/** Returns the sketch with traders of one minute of its hour (0 to 59) added; the bytes passed in if nothing changes. */
 export function addTraders(sketch: TraderSketch, hashes: readonly number[], minute: number): TraderSketch {
   return add(sketch, hashes, minute, SLIDING)
 }
@@ -34,7 +34,7 @@ export function addTradersForever(sketch: TraderSketch, hashes: readonly number[
   return add(sketch, hashes, 0, PLAIN)
 }
 
-/** The union of traders of several hours. Exact when every part is a list, else estimated. */
+/** The union of traders of several hours. Exact if every sketch is a list, else estimated. */
 export class TraderUnion {
   readonly #parts: { readonly sketch: TraderSketch; readonly fromMinute: number }[] = []
 
@@ -59,7 +59,7 @@ export class TraderUnion {
 
   #countListed(): number {
     const entries = this.#parts.reduce((sum, { sketch }) => sum + (sketch.length - 1) / ENTRY, 0)
-    // A hash table that is at least half empty; -1 is no hash. A Set takes three times as long.
+    // A hash table that is at least half empty; -1 marks an empty slot. A Set takes three times as long.
     const slots = 2 ** Math.ceil(Math.log2(entries * 2 + 1))
     const table = new Float64Array(slots).fill(-1)
     let count = 0
@@ -77,10 +77,10 @@ export class TraderUnion {
   }
 }
 
-/** Whether the traders of a sketch are listed, and so counted exactly. True for an empty sketch. */
+/** Returns whether the traders of a sketch are listed, and so counted exactly. True for an empty sketch. */
 export const isExact = (sketch: TraderSketch): boolean => sketch.length === 0 || sketch[0] === LIST
 
-/** Returns the registers of a union of no traders of hours. */
+/** Returns the registers of an empty union of hours. */
 export const hourRegisters = (): Uint8Array => new Uint8Array(2 ** PRECISIONS[SLIDING])
 
 /** Adds the traders of an hour whose last trade was in `fromMinute` or later to registers. */
@@ -89,7 +89,7 @@ export function raiseRegisters(registers: Uint8Array, sketch: TraderSketch, from
   else raiseSliding(registers, sketch, fromMinute)
 }
 
-/** Returns the estimated number of traders of registers. */
+/** Returns the number of traders estimated from registers. */
 export const estimatedTraders = (registers: Uint8Array): number => Math.round(estimateDistinct(registers))
 
 function add(
@@ -131,7 +131,7 @@ function addListed(sketch: TraderSketch, hashes: readonly number[], minute: numb
   return bytes.slice(0, to)
 }
 
-/** Whether a list has a trader in this minute or later. */
+/** Returns whether a list has a trader in this minute or later. */
 function isListed(sketch: TraderSketch, hash: number, minute: number): boolean {
   let low = 0
   let high = (sketch.length - 1) / ENTRY
@@ -200,7 +200,7 @@ function addSliding(sketch: Uint8Array, hashes: readonly number[], minute: numbe
   return bytes.slice(0, to + sketch.length - copied)
 }
 
-/** Whether a register has a rank as high in this minute or later. */
+/** Returns whether a register has a rank as high in this minute or later. */
 function holds(sketch: Uint8Array, at: number, end: number, minute: number, rank: number): boolean {
   for (let pair = at + 1; pair < end; pair += 2) {
     if (sketch[pair]! >= minute) return sketch[pair + 1]! >= rank

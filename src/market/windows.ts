@@ -25,7 +25,7 @@ export interface ActivityWindow {
   readonly sells: number
   readonly liquidity: number
   readonly launches: number
-  /** Volume of the trades with a value, in millionths of a USD; null if there are trades and none has a value. */
+  /** Volume of the trades with a value, in millionths of a USD; null if there are trades but no trade has a value. */
   readonly volumeMicroUsd: bigint | null
   readonly buyMicroUsd: bigint | null
   readonly sellMicroUsd: bigint | null
@@ -39,7 +39,7 @@ export interface ActivityWindow {
    * that ends before the known hours do, because only a trader's last minute is stored.
    */
   readonly traders: number | null
-  /** Change of a mint's price in USD; null if either end of the window has none (`latest-price.ts`, L3). */
+  /** Change of a mint's price in USD; null if the price is unknown at either end of the window (`latest-price.ts`, L3). */
   readonly changePct: number | null
 }
 
@@ -52,7 +52,7 @@ export function windowSpan(
   return { from: to - seconds, to }
 }
 
-/** Returns the range of hours that must be read to fold a window, and every shorter one with the same end. */
+/** Returns the range of hours that must be read to fold a window, and every shorter window with an equal end. */
 export function windowHours(
   headTime: number,
   seconds: number
@@ -62,7 +62,7 @@ export function windowHours(
   return { from: firstHour, to, limit: Math.ceil((to - firstHour) / HOUR) }
 }
 
-/** A window without its change in percent, which needs the owner's newest price. */
+/** A window whose change in percent is not computed yet; computing it needs the owner's newest price. */
 export interface OpenWindow extends Omit<ActivityWindow, 'changePct'> {
   /** The last price in USD before the window, else the first one in it. */
   readonly startUsd: UsdPrice
@@ -70,7 +70,7 @@ export interface OpenWindow extends Omit<ActivityWindow, 'changePct'> {
   readonly endUsd: UsdPrice
 }
 
-/** The part of a mint's window that can be rolled (`rolled-mint.ts`). */
+/** The fields of a mint's window that can be rolled (`rolled-mint.ts`). */
 export type MintWindow = Pick<
   OpenWindow,
   | ('from' | 'to' | 'trades' | 'buys' | 'sells')
@@ -81,7 +81,7 @@ export type MintWindow = Pick<
 /**
  * Folds the window of `seconds` that ends with the minute of `headTime`, from hours of one owner, oldest first: at
  * least all hours of `windowHours`. The change is from the last price before the window, or else its first price, to
- * `lastUsd`, the owner's newest price. If the window has no event, that price counts for both ends.
+ * `lastUsd`, the owner's newest price. If the window has no event, `lastUsd` counts for both ends.
  */
 export function windowOf(
   hours: readonly ActivityHour[],
@@ -93,7 +93,7 @@ export function windowOf(
   return Object.assign(window, { changePct: changeOf(window, lastUsd) })
 }
 
-/** Folds a window like `windowOf`. Its traders are counted on demand, because that takes as long as everything else. */
+/** Folds a window like `windowOf`. Its traders are counted on demand, because counting takes as long as everything else. */
 export function foldWindow(hours: readonly ActivityHour[], headTime: number, seconds: number): OpenWindow {
   const { from, to } = windowSpan(headTime, seconds)
   let sum = NOTHING

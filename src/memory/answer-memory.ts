@@ -1,4 +1,4 @@
-/** Bytes of answers when nothing is configured, as in a command: more than the largest answer that a client reads. */
+/** Bytes of answers if nothing is configured, as in a command: more than the largest answer that a client reads. */
 const DEFAULT_BYTES_MAX = 512 * 2 ** 20
 
 /** Thrown in the reader of an answer that was refused because all answers together take too much memory. */
@@ -40,8 +40,8 @@ export class AnswerBytes {
 
 /**
  * Unpacked bytes of the answers of all nodes that are in memory while they arrive. A small gzip answer can unpack to
- * gigabytes, and several at once would exceed any limit of a single one. Beyond the limit the answer with the most
- * bytes is refused, so that the others, such as blocks, still arrive.
+ * gigabytes, and several at once would exceed the limit of any single answer. Beyond the limit the answer with the
+ * most bytes is refused, so that the others, such as blocks, still arrive.
  */
 export class AnswerMemory {
   #bytesMax: number
@@ -67,7 +67,7 @@ export class AnswerMemory {
     this.#bytesMax = bytesMax
   }
 
-  /** Begins to count an answer. `refuse` must end its reader; its bytes no longer count by then. */
+  /** Begins to count an answer. `refuse` must end its reader; the answer's bytes no longer count when it is called. */
   open(refuse: (error: AnswersTooLarge) => void): AnswerBytes {
     const answer = new AnswerBytes(this, refuse)
     this.#open.add(answer)

@@ -8,7 +8,7 @@ export type ReturnFreeMemory = () => void
 
 /**
  * Finds glibc's `malloc_trim`, which returns unused pages to the system. Starts and blocks leave 50 MB of such pages
- * between used ones. Returns null if there is none (other systems, musl), or if this Node has no FFI.
+ * between used ones. Returns null on other systems and musl, and if this Node has no FFI.
  */
 export function freeMemoryReturn(): ReturnFreeMemory | null {
   const trim = allocatorFunction('malloc_trim', ['uint64']) as ((padBytes: bigint) => number) | null
@@ -19,10 +19,10 @@ export function freeMemoryReturn(): ReturnFreeMemory | null {
 const M_ARENA_MAX = -8
 
 /**
- * Makes threads that start from now on share the allocator's existing arenas. To be called before the storage engine
- * and the file system have threads. Returns whether the allocator is glibc's.
+ * Makes threads that start after this call share the allocator's existing arenas. To be called before the storage
+ * engine and the file system have threads. Returns whether the allocator is glibc's.
  *
- * Without it glibc creates one arena for each of up to eight threads per core. Each holds free memory that the others
+ * Otherwise glibc creates one arena for each of up to eight threads per core. Each holds free memory that the others
  * cannot use: 13 MB of an idle localnet, 67 MB at the peak of its first start.
  */
 export function shareArenas(): boolean {
@@ -32,10 +32,10 @@ export function shareArenas(): boolean {
   return set?.(M_ARENA_MAX, 1) === 1
 }
 
-/** Milliseconds between two calls, each of which takes about 10 ms. Chosen: at most a thousandth of a core. */
-const RETURN_MS = 10_000
-/** Milliseconds until the first call: indexing a day of blocks takes half as long. */
-const FIRST_RETURN_MS = 30_000
+/** Interval of the calls, in milliseconds. A call takes about 10 ms, so they use at most a thousandth of a core. */
+const RETURN_INTERVAL_MS = 10_000
+/** Delay of the first call, in milliseconds: indexing a day of blocks takes half as long. */
+const FIRST_RETURN_DELAY_MS = 30_000
 
 /**
  * Returns free memory of this process to the system regularly, until the returned function is called.
@@ -47,14 +47,14 @@ const FIRST_RETURN_MS = 30_000
  */
 export function returnFreeMemory(): () => void {
   flushCompileCache()
-  const giveBack = freeMemoryReturn()
+  const returnMemory = freeMemoryReturn()
   let endGrowth = (): void => undefined
   let timer = setTimeout(() => {
     compactHeap()
     endGrowth = growYoungHeapOnce()
-    giveBack?.()
-    timer = setInterval(() => giveBack?.(), RETURN_MS).unref()
-  }, FIRST_RETURN_MS).unref()
+    returnMemory?.()
+    timer = setInterval(() => returnMemory?.(), RETURN_INTERVAL_MS).unref()
+  }, FIRST_RETURN_DELAY_MS).unref()
   return () => {
     clearTimeout(timer)
     endGrowth()
@@ -63,7 +63,7 @@ export function returnFreeMemory(): () => void {
 
 /**
  * Collects all garbage and compacts the heap: a pause of about 150 ms for 80 MB. The young generation keeps its size.
- * It would not with the collections that V8 runs when memory is short.
+ * The collections that V8 runs when memory is short would shrink it.
  */
 export function compactHeap(): void {
   setFlagsFromString('--expose-gc')
@@ -74,7 +74,7 @@ export function compactHeap(): void {
   setFlagsFromString('--no-expose-gc')
 }
 
-/** Finds a function of glibc's allocator; null if there is none, or if this Node has no FFI. */
+/** Finds a function of glibc's allocator; null on other allocators, or if this Node has no FFI. */
 function allocatorFunction(name: string, parameters: readonly string[]): unknown {
   try {
     const found = loadFfi()?.dlopen(null, { [name]: { arguments: parameters, return: 'int32' } })

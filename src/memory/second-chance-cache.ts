@@ -25,7 +25,7 @@ export class SecondChanceCache<T> {
   readonly #entries = new Map<string, Entry<T>>()
   /**
    * The clock hand. It continues where it stopped: a map retains the slots of deleted entries for a while, and a new
-   * iterator would skip all of them again. That took most of the time of filling a store.
+   * iterator would skip all of them again. Restarting took most of the time of filling a store.
    */
   #hand = this.#entries.entries()
   #bytes = 0
@@ -53,12 +53,12 @@ export class SecondChanceCache<T> {
     return this.#entries.keys()
   }
 
-  /** Returns the value of a key without marking it as used; undefined without one. */
+  /** Returns the value of a key without marking it as used; undefined if it is not cached. */
   peek(key: string): T | undefined {
     return this.#entries.get(key)?.value
   }
 
-  /** Returns the value of a key and marks it as used; undefined without one. */
+  /** Returns the value of a key and marks it as used; undefined if it is not cached. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined

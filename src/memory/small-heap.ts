@@ -4,26 +4,26 @@ import { setFlagUnless } from './node-flags.ts'
 /**
  * Percent by which V8's heap may grow over the live objects before a collection; V8's default is up to three times as
  * much. With this value a localnet's first start takes 375 MB instead of 600, and a twentieth more CPU time until its
- * past is indexed. Ingest at full speed would lose a third of its throughput. Chosen: with 50 an idle service takes
- * 12 MB more and 3 % less CPU time, with 30 it takes a tenth more CPU time.
+ * past is indexed. Ingest at full speed would lose a third of its throughput. An idle service takes 12 MB more and 3
+ * % less CPU time with 50, and a tenth more CPU time with 30.
  */
 const GROWTH_PERCENT = 40
 
 /**
  * Factor by which the young generation grows. With 1 it keeps its current size: 1 to 4 MB when the configuration is
- * read, instead of the 16 MB that it would reach while the service's modules are loaded.
+ * read. It would reach 16 MB while the service's modules are loaded.
  */
 const YOUNG_GROWTH_FACTOR = 1
 
 /**
  * Bytes of the young generation of an idle service. The objects of one slot have to die in it. With 1 MB every slot
  * takes two collections. Objects that survive two, such as a block in flight, then become garbage of the old
- * generation, where a collection takes a quarter of a second. Chosen: with 8 MB an idle localnet takes 10 MB more, and
- * no less CPU time.
+ * generation, where a collection takes a quarter of a second. With 8 MB an idle localnet takes 10 MB more, and no
+ * less CPU time.
  */
 const YOUNG_BYTES = 4 * 2 ** 20
-/** Milliseconds between two checks whether it has that size. An idle service takes ten seconds to grow it once more. */
-const LOOK_MS = 100
+/** Interval of checking the size, in milliseconds. An idle service takes ten seconds to grow it once more. */
+const POLL_INTERVAL_MS = 100
 
 const YOUNG_FLAGS = /^--(min|max)[-_]semi[-_]space[-_]size\b|^--semi[-_]space[-_]growth[-_]factor\b/
 
@@ -47,11 +47,11 @@ export function growYoungHeapOnce(nodeFlags: readonly string[] = process.execArg
     if (youngBytes() === before) return
     setFlagsFromString(growthBy(YOUNG_GROWTH_FACTOR))
     clearInterval(timer)
-  }, LOOK_MS).unref()
+  }, POLL_INTERVAL_MS).unref()
   return () => clearInterval(timer)
 }
 
-/** Bytes that the young generation takes objects for. */
+/** Bytes of objects that the young generation has room for. */
 function youngBytes(): number {
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!
   return young.space_used_size + young.space_available_size

@@ -3,7 +3,7 @@ import { sleep, type Clock, type Random } from '../ports.ts'
 import type { AbsentBlock, ChainNode, FetchedBlock, GapReason } from './chain-node.ts'
 
 export interface FinderOptions {
-  /** Time for which a block is requested before it is given up, while nodes answer. */
+  /** Time for which a block is requested before it is reported as lost, while nodes answer. */
   readonly giveUpMs: number
   readonly clock: Clock
   readonly random: Random
@@ -19,7 +19,7 @@ export interface LostBlock {
 
 export type Found = FetchedBlock | LostBlock
 
-/** Backoff between two rounds over all nodes. */
+/** Backoff between rounds over all nodes. */
 const ROUND_BACKOFF = { floorMs: 100, ceilingMs: 3_000 }
 
 /** Counts since the start. */
@@ -27,7 +27,7 @@ export interface FinderCounts {
   fetched: number
   /** Answers of nodes without the requested block. */
   refused: number
-  /** Blocks that came from another node than the first one asked. */
+  /** Blocks that came from another node than the first one queried. */
   elsewhere: number
 }
 
@@ -42,7 +42,7 @@ export class BlockFinder {
     this.#options = options
   }
 
-  /** Returns the nodes that may be asked, best first. */
+  /** Returns the nodes that may be queried, best first. */
   usable(): ChainNode[] {
     return this.#nodes
       .filter(({ rank }) => rank !== null)
@@ -64,7 +64,7 @@ export class BlockFinder {
     let answersSinceMs: number | null = null
     for (let round = 1; ; round++) {
       signal.throwIfAborted()
-      const asked = await this.#askAll(slot, signal, fits)
+      const asked = await this.#queryAll(slot, signal, fits)
       if (asked.kind === 'block') return asked
       const { answers, said } = asked
       if (said.length === 0) answersSinceMs = null
@@ -77,8 +77,8 @@ export class BlockFinder {
     }
   }
 
-  /** Asks every node once: returns the block, or the answers of the nodes that are up. */
-  async #askAll(
+  /** Queries every node once: returns the block, or the answers of the nodes that are up. */
+  async #queryAll(
     slot: number,
     signal: AbortSignal,
     fits: (found: FetchedBlock) => boolean
@@ -97,7 +97,7 @@ export class BlockFinder {
       this.counts.refused++
       answers++
       const absent = answer.kind === 'block' ? OTHER_FORK : answer
-      // A node that turned out to be down in the meantime is no reason to give up a block.
+      // The answer of a node that has gone down meanwhile does not count: it must not make a block lost.
       if (absent.why !== 'unavailable' && node.rank !== null) said.push(absent)
     }
     return { kind: 'none', answers, said }
@@ -110,7 +110,7 @@ const OTHER_FORK: AbsentBlock = {
   detail: 'a block that does not follow the last one'
 }
 
-/** Whether no node will ever have the block. */
+/** Returns whether no node will ever have the block. */
 function isGone(said: readonly AbsentBlock[]): boolean {
   return (
     said.every(({ why }) => why === 'pruned' || why === 'skipped') && said.some(({ why }) => why === 'pruned')

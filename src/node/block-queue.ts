@@ -21,12 +21,12 @@ export type QueueEvent<Changes> =
   /** A block was committed that this process has not read, or the queue was full. */
   | { readonly kind: 'missed'; readonly reason: string }
 
-/** Maximum queued events. Chosen: ten minutes of the cluster's blocks. */
+/** Maximum queued events: ten minutes of the cluster's blocks. */
 export const QUEUE_MAX = 1_500
-/** Recalled blocks. Chosen: a restart recalls as many. */
+/** Maximum recalled blocks: as many as a restart recalls. */
 const RECALLED_MAX = 150
 
-/** Queues the changes of committed blocks for a follower, from the start of the process on. It costs nothing while it is off. */
+/** Queues the changes of committed blocks for a follower, from process start. It costs nothing while it is off. */
 export abstract class BlockQueue<Changes> implements BlockObserver {
   #events: QueueEvent<Changes>[] = []
   #recalled = new Map<number, QueuedBlock<Changes>>()
@@ -46,7 +46,7 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
 
   /** Whether blocks are queued. */
   protected abstract get isOn(): boolean
-  /** Maximum queued events; beyond it all are dropped, which is an event. */
+  /** Maximum queued events. Beyond it all are dropped, and a `missed` event is queued. */
   protected abstract get eventsMax(): number
   /** Returns what a block changes, without retaining the block. */
   protected abstract changesIn(block: Block): Changes
@@ -61,30 +61,30 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     return this.#newestRead
   }
 
-  /** The newest slot whose changes were looked for, also among blocks from before the start; -1 before the first. */
+  /** The newest slot that was searched for changes, including blocks from before the start; -1 before the first. */
   protected get newestSeen(): number {
     return Math.max(this.#newestRead, this.#newestRecalled)
   }
 
-  /** Number of events that wait. */
+  /** Number of queued events. */
   get waiting(): number {
     return this.#events.length
   }
 
-  /** Removes the events that wait, in order. */
+  /** Removes and returns the queued events, in order. */
   take(): readonly QueueEvent<Changes>[] {
     const events = this.#events
     this.#events = []
     return events
   }
 
-  /** Puts events that a follower has taken and not made durable before those that wait. */
+  /** Puts events that a follower has taken but not made durable before the queued ones. */
   giveBack(events: readonly QueueEvent<Changes>[]): void {
     this.#events = [...events, ...this.#events]
     this.#limit()
   }
 
-  /** Returns a block of before the start by its parent, if it was read again. */
+  /** Returns a block from before the start by its parent, if it was read again. */
   recalledAfter(parentSlot: number): QueuedBlock<Changes> | null {
     return this.#recalled.get(parentSlot) ?? null
   }
@@ -106,7 +106,7 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
 
   read({ block }: SourcedBlock): () => void {
     this.#newestRead = Math.max(this.#newestRead, block.slot)
-    // Also while it is off: it may be on by the commit.
+    // Even while it is off: it may be on by the commit.
     if (!this.isOn) return () => void (this.#committed = block.slot)
     const queued = this.#queued(block)
     return () => {
@@ -119,7 +119,7 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     const { parentSlot } = block
     if (!this.isOn || !this.#isRecalling || parentSlot === null) return
     if (this.#recalled.size >= RECALLED_MAX) {
-      // Blocks of an earlier lead, which nobody has asked for, must not keep out those of this one.
+      // Unrequested blocks of an earlier lead must not displace those of this lead.
       const [oldest] = [...this.#recalled].sort(([, a], [, b]) => a.slot - b.slot)
       if (oldest![1].slot > block.slot) return
       this.#recalled.delete(oldest![0])

@@ -8,7 +8,7 @@ import type { RollbackFinder } from './rollback.ts'
 
 export interface SequenceOptions {
   readonly commitment: BlockCommitment
-  /** Maximum number of blocks that are requested or waiting for delivery. */
+  /** Maximum number of blocks that are requested or queued for delivery. */
   readonly prefetch: number
   /**
    * Whether the slot of a head always has a block and need not be listed. True for a node whose answers are always
@@ -20,29 +20,29 @@ export interface SequenceOptions {
   readonly headMoved: (ms: number, signal: AbortSignal) => Promise<void>
   /** Called and awaited before any later block is delivered. */
   readonly onGap: (gap: SlotGap) => void | Promise<void>
-  /** Finds where the chain diverged from the stored blocks; null without a store, as for a recording. */
+  /** Finds where the chain diverged from the stored blocks; null if there is no store, as for a recording. */
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** Called with the reason why no block is delivered though there are some; with null once delivery continues. */
+  /** Called with the reason why no block is delivered although blocks are available; with null once delivery resumes. */
   readonly onDoubt?: (reason: string | null) => void
-  /** Called with the oddities of a block that is delivered all the same. */
+  /** Called with the oddities of a block that is delivered nevertheless. */
   readonly onOddity: (slot: number, detail: string) => void
 }
 
 /** Slots requested per listing, so that catching up takes one listing per 256 slots. */
 const LIST_LIMIT = 256
-/** Time before a listing is repeated if no node reports a newer head. */
-const LIST_AGAIN_MS = 2_000
+/** Interval of repeating a listing if no node reports a newer head, in milliseconds. */
+const LIST_INTERVAL_MS = 2_000
 const AFTER_FAULT_MS = 250
 /**
- * Time for which nodes are asked for another block of the slot before a rollback is considered. A lagging node has it
- * by then.
+ * Time for which nodes are queried for another block of the slot before a rollback is considered. A lagging node has
+ * that block by then.
  */
 const OTHER_FORK_MS = 2_000
-/** Time between two searches for a rollback that is not proven. */
-const DOUBT_MS = 2_000
+/** Pause between searches for a rollback that is not proven, in milliseconds. */
+const DOUBT_RETRY_MS = 2_000
 /** Maximum number of blocks held while following parents back from a block to a missing one. */
 const DEPTH_MAX = 32
-/** Maximum number of lost slots remembered. Beyond it all of them are given up. */
+/** Maximum number of lost slots remembered. Beyond it all of them are abandoned. */
 const LOST_MAX = 1_000
 const TOO_DEEP = { reason: 'missing', detail: `${DEPTH_MAX} blocks in a row that no node lists` } as const
 
@@ -51,18 +51,18 @@ const TOO_DEEP = { reason: 'missing', detail: `${DEPTH_MAX} blocks in a row that
  *
  * N1. A block is delivered after its parent, matched by slot and by hash; the slots between them are skipped.
  * N2. If the parent is missing, the slots between are first requested from all nodes, then reported as a gap.
- * N3. A slot at or before the last one is delivered only as part of a rollback. A rollback needs three things: a
- *     block that does not follow, no node with one that does, and a common block with the store. Until then nothing
- *     is delivered.
+ * N3. A slot at or before the last one is delivered only as part of a rollback. A rollback requires a block that does
+ *     not follow, no node with a following block, and a block in common with the store. Until then nothing is
+ *     delivered.
  */
 export class BlockSequence {
   readonly #finder: BlockFinder
   readonly #options: SequenceOptions
   /** The last delivered block. The hash of the store's last block is unknown. */
   #last: { readonly slot: number; readonly blockhash: string | null } | null = null
-  /** The last slot that was delivered or given up. */
+  /** The last slot that was delivered or abandoned. */
   #reached: number | null = null
-  /** Slots after it that were listed and not found. */
+  /** Later slots that were listed and not found. */
   readonly #lost = new Map<number, LostBlock>()
 
   constructor(finder: BlockFinder, options: SequenceOptions) {
@@ -71,7 +71,7 @@ export class BlockSequence {
   }
 
   /**
-   * Delivers the blocks after a slot, whose block's hash may be known, until the signal aborts. Without a slot,
+   * Delivers the blocks after a slot, whose block's hash may be known, until the signal aborts. If `slot` is null,
    * starts at the newest block.
    */
   async *after(
@@ -115,7 +115,7 @@ export class BlockSequence {
         yield* this.#placeAll(this.#slotsUpTo(parentSlot, signal), depth + 1, signal)
         if (signal.aborted) return
       }
-      if (parentSlot > this.#reached) await this.#giveUp(parentSlot, this.#lost.get(parentSlot) ?? TOO_DEEP)
+      if (parentSlot > this.#reached) await this.#abandon(parentSlot, this.#lost.get(parentSlot) ?? TOO_DEEP)
     }
     if (this.#follows(found)) yield this.#giveOut(found)
     else if (!this.#options.rollbacks) yield this.#giveOut(await this.#ofThisFork(found, signal))
@@ -156,12 +156,12 @@ export class BlockSequence {
       onDoubt(
         `slot ${slot} does not follow slot ${this.#last?.slot}, the newest that is stored: ${search.reason}`
       )
-      await sleep(clock, DOUBT_MS, signal)
+      await sleep(clock, DOUBT_RETRY_MS, signal)
       signal.throwIfAborted()
     }
   }
 
-  /** Whether a block follows the last one as far as known. After a gap every later parent is accepted. */
+  /** Returns whether a block follows the last one as far as known. After a gap every later parent is accepted. */
   #follows({ block, previousBlockhash }: FetchedBlock): boolean {
     const last = this.#last
     if (last === null || block.parentSlot > last.slot) return true
@@ -193,13 +193,11 @@ export class BlockSequence {
   async #lose(found: LostBlock): Promise<void> {
     if (this.#reached === null || found.slot <= this.#reached) return
     this.#lost.set(found.slot, found)
-    if (this.#lost.size > LOST_MAX) await this.#giveUp(found.slot, found)
+    if (this.#lost.size > LOST_MAX) await this.#abandon(found.slot, found)
   }
 
-  /**
-   * Gives up all slots up to one. Skipped slots among them are unknown, because no later block names its parent yet.
-   */
-  async #giveUp(to: number, { reason, detail }: Pick<SlotGap, 'reason' | 'detail'>): Promise<void> {
+  /** Abandons all slots up to `to`. Skipped slots among them are unknown, because no later block names its parent yet. */
+  async #abandon(to: number, { reason, detail }: Pick<SlotGap, 'reason' | 'detail'>): Promise<void> {
     if (this.#reached !== null && to <= this.#reached) return
     const from = this.#reached === null ? to : this.#reached + 1
     await this.#options.onGap({ from, to, reason, detail })
@@ -228,11 +226,11 @@ export class BlockSequence {
       for (const slot of slots ?? []) yield slot
       listed = slots?.at(-1) ?? listed
       if (slots === null) await sleep(this.#options.clock, AFTER_FAULT_MS, signal)
-      else if (slots.length === 0 && !signal.aborted) await this.#options.headMoved(LIST_AGAIN_MS, signal)
+      else if (slots.length === 0 && !signal.aborted) await this.#options.headMoved(LIST_INTERVAL_MS, signal)
     }
   }
 
-  /** Lists slots after the last reached one from all nodes, ending with one that is known to have a block. */
+  /** Lists slots after the last reached one from all nodes, ending with a slot that is known to have a block. */
   async *#slotsUpTo(to: number, signal: AbortSignal): AsyncGenerator<number> {
     let from = (this.#reached ?? to - 1) + 1
     while (from < to && !signal.aborted) {

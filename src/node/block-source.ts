@@ -6,14 +6,15 @@ export interface SourcedBlock {
   readonly block: Block
   readonly commitment: Commitment
   /**
-   * Unix milliseconds of arrival. For a recorded block this is its block time, so that every run gives the same rows.
+   * Unix milliseconds of arrival. For a recorded block this is its block time, so that the rows do not depend on the
+   * run.
    */
   readonly receivedAtMs: number
   /** The rollback to apply before this block, if it does not follow the newest stored one. */
   readonly rollback?: Rollback
 }
 
-/** A range of slots that a source gives up; both ends included. */
+/** A range of slots that a source abandons; both ends included. */
 export interface SourceGap {
   readonly from: number
   readonly to: number
@@ -33,12 +34,12 @@ export interface Rollback {
   readonly doubt: string | null
   /**
    * The chain's blocks between that slot and the block with this rollback, oldest first; slots without a block are
-   * given up.
+   * abandoned.
    */
   readonly blocks: AsyncIterable<SourcedBlock | SourceGap>
 }
 
-/** A source of blocks. A reader passes its position, so that a restarted one continues at the end of the store. */
+/** A source of blocks. A reader passes its position, so that a restarted source resumes at the end of the store. */
 export interface BlockSource {
   /** Delivers blocks of slots above `after`, ascending by slot; ends when there are no more or `signal` aborts. */
   blocks(options: {
@@ -46,8 +47,8 @@ export interface BlockSource {
     readonly signal: AbortSignal
   }): AsyncIterable<SourcedBlock>
   /**
-   * Fetches one block again; `skipped` if its slot has none, null if no source that was asked has it. Waits while no
-   * source can be asked. Rejects only with the signal's reason. Absent in sources that deliver blocks only in order.
+   * Fetches one block again; `skipped` if its slot has no block, null if no queried source has it. Waits while no
+   * source is available. Rejects only with the signal's reason. Absent in sources that deliver blocks only in order.
    */
   readonly again?: BlockAgain
 }

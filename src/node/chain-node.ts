@@ -43,9 +43,9 @@ export type BlockAnswer = FetchedBlock | AbsentBlock
 /** A node as a block finder sees it. */
 export interface ChainNode {
   readonly name: string
-  /** Whether the node stores all blocks; it is asked for blocks that other nodes lack. */
+  /** Whether the node stores all blocks; it is queried for blocks that other nodes lack. */
   readonly isArchive: boolean
-  /** Order of asking, lowest first; null while the node must not be asked. */
+  /** Order of querying, lowest first; null while the node must not be queried. */
   readonly rank: number | null
   /** The newest slot that it reported at the commitment; null before the first report. */
   readonly headSlot: number | null
@@ -59,7 +59,7 @@ export interface ChainNode {
   slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]>
 }
 
-/** A range of slots that were given up. */
+/** A range of slots that were abandoned. */
 export interface SlotGap {
   readonly from: number
   /** The last slot, included. */

@@ -3,8 +3,8 @@ import type { SourcedBlock } from './block-source.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 
 /**
- * Blocks that are read and not yet committed. Chosen: ingest has at most eight (`IN_FLIGHT_MAX`), and as many more
- * may remain whose commit got no answer.
+ * Maximum blocks that are read and not yet committed. Ingest has at most eight (`IN_FLIGHT_MAX`), and as many more
+ * may remain whose commit was not answered.
  */
 const PENDING_MAX = 16
 
@@ -15,7 +15,7 @@ export interface BlockObserver {
    * It must not retain the block, which takes megabytes. The slot of a late block is below those of earlier calls.
    */
   read(sourced: SourcedBlock): () => void
-  /** Whether it has a use for the block of a slot that was committed before this process started. */
+  /** Returns whether it needs the block of a slot that was committed before this process started. */
   lacks(slot: number): boolean
   /** Takes a block that was committed before this process started. */
   recall(block: Block): void
@@ -31,8 +31,8 @@ export interface PendingBlock {
 }
 
 /**
- * Passes the blocks of ingest, with all their transactions, to observers, and reports when a block is committed. It
- * learns that from the feed, which also knows blocks whose commit was confirmed only by recovery.
+ * Passes the blocks of ingest, with all their transactions, to observers, and reports when a block is committed. The
+ * feed announces commits, including those that only recovery confirmed.
  */
 export class CommittedBlocks {
   /** Ascending by slot. */
@@ -54,8 +54,8 @@ export class CommittedBlocks {
   }
 
   /**
-   * Reads a block that the feed is about to publish, in the order of slots. A slot that comes again removes its
-   * pending block and those after it.
+   * Reads a block that the feed is about to publish, in the order of slots. A repeated slot removes its pending block
+   * and all later ones.
    */
   pending(sourced: SourcedBlock): void {
     const { slot } = sourced.block
@@ -69,7 +69,7 @@ export class CommittedBlocks {
     for (const block of blocks) block.commit()
   }
 
-  /** Whether an observer has a use for the block of a slot that was committed before this process started. */
+  /** Returns whether an observer needs the block of a slot that was committed before this process started. */
   lacks(slot: number): boolean {
     return this.#observers.values().some((observer) => observer.lacks(slot))
   }
@@ -84,7 +84,7 @@ export class CommittedBlocks {
     for (const observer of this.#observers) observer.lost(afterSlot)
   }
 
-  /** Shows blocks to an observer from now on, until the returned function is called. */
+  /** Shows later blocks to an observer, until the returned function is called. */
   subscribe(observer: BlockObserver): () => void {
     this.#observers.add(observer)
     return () => void this.#observers.delete(observer)

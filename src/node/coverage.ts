@@ -24,7 +24,7 @@ export async function gapsAfter(store: Pick<CoverageStore, 'gaps'>, slot: number
   }
 }
 
-/** Describes stored slots of a lost fork that cannot be rolled back, in one line; null without any. */
+/** Describes stored slots of a lost fork that cannot be rolled back, in one line; null if there are no such slots. */
 export async function lostForkOf(store: Pick<CoverageStore, 'gaps'>): Promise<string | null> {
   const gap = (await gapsAfter(store, null)).find(({ reason }) => reason === LOST_FORK)
   return gap === undefined ? null : `the stored blocks of slots ${gap.from} to ${gap.to} stay: ${gap.detail}`

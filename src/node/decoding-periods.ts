@@ -29,7 +29,7 @@ const DECODING = defineDocument({
   key: () => KEY
 })
 
-/** A period in a document of its own, as an earlier version stored them. */
+/** A period in its own document, as an earlier version stored them. */
 const DECODING_PERIOD = defineDocument({
   kind: 'decoding period',
   schema: period,
@@ -37,12 +37,12 @@ const DECODING_PERIOD = defineDocument({
   key: ({ from }) => [from]
 })
 
-/** A store of decoded blocks, as far as its documents. */
+/** A store of decoded blocks; only its documents are used. */
 export interface DecodedStore {
   readonly documents: DocumentStore
 }
 
-/** The same for the writer of its blocks. */
+/** A store of decoded blocks, for the writer of its blocks. */
 export interface WrittenStore extends DecodedStore {
   readonly blocks: Pick<BlockStore, 'confirmClaim'>
 }
@@ -53,13 +53,14 @@ export async function readDecodingPeriods(store: DecodedStore): Promise<readonly
 }
 
 /**
- * Records how the blocks after the head will be decoded, unless the last period says the same. Resolves with all periods once
- * this is durable, so no block is committed without it. The caller has claimed the store and read its head since.
+ * Records how the blocks after the head will be decoded, unless the last period has equal settings. Resolves with all
+ * periods once this is durable, so no block is committed without it. The caller has claimed the store and read its head
+ * since.
  *
  * P1. A period that begins after the head has no block: the new one replaces it.
  * P2. Earlier blocks of a store without periods stay unknown.
- * P3. Rejects with LostClaim if another process has claimed. Each claimant writes the document, even if nothing changes, so a
- *     write that was delayed until then is refused.
+ * P3. Rejects with LostClaim if another process has claimed. Each claimant writes the document, even if nothing changes, so
+ *     a write that was delayed until then is refused.
  */
 export async function recordDecoding(
   store: WrittenStore,

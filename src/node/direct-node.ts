@@ -10,7 +10,7 @@ export interface DirectNodeOptions {
   readonly keepBody: boolean
 }
 
-/** Time after a fault for which a node is asked only after all others. */
+/** Time after a fault during which a node is queried only after all others. */
 const REST_MS = 5_000
 /** Timeout of a genesis request. Nodes answer it from memory, so a slower one counts as down. */
 const GENESIS_TIMEOUT_MS = 5_000

@@ -1,6 +1,6 @@
 /**
- * Runs `start` for several items at once and yields the results in the order of the items. At most `limit` results are
- * in flight or waiting for the reader. When the reader leaves, running work continues; its signal ends it.
+ * Runs `start` for several items at once and yields the results in the order of the items. At most `limit` results
+ * are in flight or waiting for the reader. When the reader stops, running work continues until its signal ends it.
  */
 export async function* inOrder<T, R>(
   items: AsyncIterator<T>,

@@ -15,7 +15,7 @@ export interface MissingBlocksOptions {
   readonly urls: readonly string[]
   readonly archiveUrls: readonly string[]
   readonly commitment: BlockCommitment
-  /** The genesis of the cluster that the store was filled from; null while none is known. */
+  /** The genesis of the cluster that the store was filled from; null while unknown. */
   readonly expectedGenesis: () => Promise<string | null>
   /** Called with a node's genesis when a stream agrees with the node and no genesis was expected. */
   readonly onGenesis: (genesis: string) => Promise<void>
@@ -31,11 +31,11 @@ const GENESIS_TIMEOUT_MS = 5_000
  * node may have replaced it.
  */
 const ADMITTED_MS = 5_000
-/** Time for which nodes are asked for a stream's block that they lack. A stream is usually ahead of them. */
+/** Time for which nodes are queried for a stream's block that they lack. A stream is usually ahead of them. */
 const WITNESS_MS = 5_000
 const WITNESS_RETRY_MS = 250
 /** Equal to the time for which a source requests a missing block. */
-const ROLLBACK_GIVE_UP_MS = 30_000
+const ROLLBACK_TIMEOUT_MS = 30_000
 const NOT_YET = 'does not have its blocks yet'
 
 /** Fetches single blocks from nodes, for a source that gets most blocks another way. */
@@ -45,7 +45,7 @@ export class MissingBlocks {
   /** Time until which a node counts as one of our cluster, by the clock. */
   readonly #admitted = new Map<DirectNode, number>()
   readonly #refused = new Set<DirectNode>()
-  /** The last fault of each node asked; null if its last answer was good. */
+  /** The last fault of each queried node; null if its last answer was good. */
   readonly #faults = new Map<DirectNode, string | null>()
 
   constructor(options: MissingBlocksOptions) {
@@ -58,9 +58,9 @@ export class MissingBlocks {
   }
 
   /**
-   * Asks the nodes one after another for the block of a slot. Returns `skipped` if every usable node reports that
-   * there is none, and null if no node has it now. Rejects only with the signal's reason. Callers decide how long to
-   * retry.
+   * Queries the nodes one after another for the block of a slot. Returns `skipped` if every usable node reports that
+   * the slot has no block, and null if no node has it now. Rejects only with the signal's reason. Callers decide how
+   * long to retry.
    */
   async fetch(slot: number, signal: AbortSignal): Promise<Block | 'skipped' | null> {
     let skipped = 0
@@ -77,7 +77,7 @@ export class MissingBlocks {
   }
 
   /**
-   * Tells whether a stream's block is of the store's cluster. Uses the first node that has a block of its slot, and
+   * Returns whether a stream's block is of the store's cluster. Uses the first node that has a block of its slot, and
    * that node's genesis. Every genesis is requested again, because another node may have replaced the admitted one.
    * Rejects only with the signal's reason, or with a store error.
    */
@@ -104,7 +104,7 @@ export class MissingBlocks {
     }
   }
 
-  /** Returns a node's verdict on a stream's block; a text if it has none. */
+  /** Returns a node's verdict on a stream's block; a text if it reached no verdict. */
   async #witness(
     node: DirectNode,
     { slot, blockhash, isSettled }: WitnessedBlock,
@@ -136,10 +136,10 @@ export class MissingBlocks {
     }
   }
 
-  /** Builds a finder of rollbacks that asks the same nodes. */
+  /** Builds a finder of rollbacks that queries these nodes. */
   rollbacks(stored: StoredChain, isSettled: boolean, random: Random): RollbackFinder {
     const { clock, commitment } = this.#options
-    const finder = new BlockFinder(this.#nodes, { giveUpMs: ROLLBACK_GIVE_UP_MS, clock, random })
+    const finder = new BlockFinder(this.#nodes, { giveUpMs: ROLLBACK_TIMEOUT_MS, clock, random })
     return new RollbackFinder({ finder, stored, commitment, isSettled, clock })
   }
 
@@ -157,7 +157,7 @@ export class MissingBlocks {
     for (const node of this.#nodes) await node.close()
   }
 
-  /** Whether a node is of the store's cluster. A node that does not answer is checked again next time. */
+  /** Returns whether a node is of the store's cluster. A node that does not answer is checked again next time. */
   async #isAdmitted(node: DirectNode, signal: AbortSignal): Promise<boolean> {
     if (this.#believes(node)) return true
     if (this.#refused.has(node)) return false

@@ -6,9 +6,9 @@ export interface NodeAddress {
   readonly name: string
   readonly origin: string
   readonly path: string
-  /** Header value from the user and password of the URL; null without them. */
+  /** Header value from the user and password of the URL; null if the URL has neither. */
   readonly authorization: string | null
-  /** Replaces every part of the URL that may be a secret in a text. */
+  /** Replaces every section of the URL that may be a secret in a text. */
   readonly redact: (text: string) => string
 }
 

@@ -15,7 +15,7 @@ export type NodeFault =
   | { readonly kind: 'too-large'; readonly bytesMax: number }
   /** The answers of all nodes together have too many bytes in memory, and this one had the most. */
   | { readonly kind: 'memory-exceeded'; readonly bytesMax: number }
-  /** Too many requests wait for this node. */
+  /** Too many requests are queued for this node. */
   | { readonly kind: 'busy'; readonly waiting: number }
 
 /** JSON-RPC error codes of Solana's nodes (agave rpc-client-api, custom_error.rs). */
@@ -39,7 +39,7 @@ export const RPC_CODE = {
   epochRewardsPeriodActive: -32017,
   slotNotEpochBoundary: -32018,
   longTermStorageUnreachable: -32019,
-  /** Not of Solana: providers answer it with HTTP 200 where they limit the rate. */
+  /** Not one of Solana's codes: providers answer it with HTTP 200 where they limit the rate. */
   rateLimited: -32429,
   parseError: -32700,
   invalidRequest: -32600,
@@ -48,7 +48,7 @@ export const RPC_CODE = {
   internalError: -32603
 } as const
 
-/** A request without a result. The message names the node and no part of its URL. */
+/** A request that failed. The message names the node, and contains no part of its URL. */
 export class NodeError extends Error {
   readonly fault: NodeFault
   readonly node: string
@@ -89,20 +89,20 @@ export function describeFault(fault: NodeFault): string {
 
 /**
  * HTTP statuses by which a node refuses a request for its content: malformed, too large, not processable. Another
- * request to the same node may succeed, so these are no faults of the node.
+ * request to this node may succeed, so these are not faults of the node.
  */
 const REFUSING_STATUSES: readonly number[] = [400, 413, 422]
 const TOO_LARGE_STATUS = 413
 
-/** Tells whether a node refused the request itself with an HTTP status, without a JSON-RPC error. */
+/** Returns whether a node refused the request itself with an HTTP status, without a JSON-RPC error. */
 export const refusesRequest = (fault: NodeFault): boolean =>
   fault.kind === 'http' && REFUSING_STATUSES.includes(fault.status)
 
-/** Tells whether a node refused a request for its size, before reading it. */
+/** Returns whether a node refused a request for its size, before reading it. */
 export const refusesSize = (fault: NodeFault): boolean =>
   fault.kind === 'http' && fault.status === TOO_LARGE_STATUS
 
-/** Tells whether a node refused because it stores no transaction history. */
+/** Returns whether a node refused because it stores no transaction history. */
 export const hasNoHistory = (error: unknown): boolean =>
   error instanceof NodeError &&
   error.fault.kind === 'rpc' &&

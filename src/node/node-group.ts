@@ -4,10 +4,7 @@ import { nodeAddresses, type NodeAddress } from './node-address.ts'
 import { NodeError, refusesRequest } from './node-fault.ts'
 import type { RpcClient } from './rpc-client.ts'
 
-/**
- * Milliseconds for which a node's slot is trusted when the newest of several nodes is selected. Chosen: two to three
- * slots.
- */
+/** Milliseconds for which a node's slot is trusted when the newest of several nodes is selected: two to three slots. */
 const SLOT_MS = 1_000
 const CONFIRMED = { commitment: 'confirmed' } as const
 
@@ -43,13 +40,13 @@ export class NodeGroup<C extends NodeClients> {
     this.#open = open
   }
 
-  /** Requests that wait for a node. */
+  /** Number of queued requests. */
   get waiting(): number {
     return this.#nodes.flatMap(({ clients }) => clients.all).reduce((sum, client) => sum + client.waiting, 0)
   }
 
   /**
-   * Asks the nodes one after another, the newest first, as long as the fault allows another node. Rejects with the
+   * Queries the nodes one after another, the newest first, as long as the fault allows another node. Rejects with the
    * last NodeError, or the signal's reason.
    */
   async ask<T>(
@@ -74,9 +71,9 @@ export class NodeGroup<C extends NodeClients> {
   }
 
   /**
-   * Asks every node and resolves with the answers, that of the newest node first. A node that fails is left out. If
-   * all fail, rejects with a refusal by one of them, else with the last NodeError. Any other error of `ask` rejects
-   * at once.
+   * Queries every node and resolves with the answers, that of the newest node first. A node that fails is left out.
+   * If all fail, rejects with a refusal by one of them, else with the last NodeError. Any other error of `ask`
+   * rejects at once.
    */
   async askEach<T>(ask: (node: GroupNode<C>) => Promise<T>): Promise<readonly T[]> {
     const errors: NodeError[] = []

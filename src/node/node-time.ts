@@ -2,8 +2,8 @@ import type { Clock } from '../ports.ts'
 import { NodeError } from './node-fault.ts'
 
 /**
- * Resolves like `ask`, or rejects with the NodeError of a timeout after `limitMs`. The signal of `ask` then aborts with
- * that error, and with the reason of `outer` when that aborts.
+ * Resolves like `ask`, or rejects with the NodeError of a timeout after `limitMs`. The signal of `ask` then aborts
+ * with that error; it also aborts with the reason of `outer` when `outer` aborts.
  */
 export async function withinNodeTime<T>(
   clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>,

@@ -23,7 +23,7 @@ export interface RecordingOptions {
 export interface RecordingCounts {
   /** The last slot that was handled. */
   slot: number
-  /** Blocks that were in the folder before. */
+  /** Blocks that the folder already had. */
   kept: number
   written: number
   bytes: number

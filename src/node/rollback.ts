@@ -33,25 +33,25 @@ export interface StrangeBlock {
   readonly parentBlockhash: string | null
   /** The slot of the block delivered before it. */
   readonly head: number
-  /** Whether the slots in between were given up, so that the block may follow despite the gap. */
+  /** Whether the slots in between were abandoned, so that the block may follow despite the gap. */
   readonly isAfterGap?: true
 }
 
-/** The result of a search. With `unproven` nothing is rolled back; the reason names the obstacle or the missing fact. */
+/** The result of a search. With `unproven` no block is rolled back; the reason names the obstacle or the missing fact. */
 export type RollbackSearch =
   /** The parent is stored, so only the blocks after it are lost, as in forks at `processed`. */
   | { readonly kind: 'fork' }
-  /** After a gap: nothing shows that the stored head is of a lost fork. */
+  /** After a gap: no evidence that the stored head is of a lost fork. */
   | { readonly kind: 'follows' }
   | { readonly kind: 'rollback'; readonly rollback: Rollback }
   | { readonly kind: 'unproven'; readonly reason: string }
 
 /**
- * Maximum number of parents followed; beyond it the result is in doubt. Chosen: as many blocks as the undo history
- * stores of a chain without events (`UNDO_WEIGHT_MAX`), and about two minutes of requests to a near node.
+ * Maximum number of parents followed; beyond it the result is in doubt. As many blocks as the undo history stores of
+ * a chain without events (`UNDO_WEIGHT_MAX`), and about two minutes of requests to a near node.
  */
 const WALK_MAX = 100_000
-/** Time for which nodes are asked for a block from a stream, because they may lag behind the stream. */
+/** Time for which nodes are queried for a block from a stream, because they may lag behind the stream. */
 const HEADER_MS = 5_000
 const HEADER_RETRY_MS = 250
 const COMMIT_RETRY_MS = 50
@@ -65,12 +65,12 @@ interface ChainSlot {
  * Finds the last block that a node's chain has in common with the store.
  *
  * K1. Only nodes with the store's genesis count; it is requested again each time.
- * K2. Nothing is a lost fork while one of them has the block of the stored head.
- * K3. From a block that does not follow, parents are traced by slot and hash, until one is stored under the same
- *     hash. A slot stored without a hash is matched by its time and parent.
- * K4. A block after a gap follows, unless a node has another block, or none, at the slot of the stored head. If a
- *     node has none there, the block still follows if its parents do not lead below the head: the node may lack
- *     blocks.
+ * K2. No fork counts as lost while one of these nodes has the block of the stored head.
+ * K3. From a block that does not follow, parents are traced by slot and hash, until one is stored under its hash. A
+ *     slot stored without a hash is matched by its time and parent.
+ * K4. A block after a gap follows, unless a node has another block, or no block, at the slot of the stored head. If
+ *     it has no block there, the block after the gap still follows if its parents do not lead below the head: the
+ *     node may lack blocks.
  */
 export class RollbackFinder {
   readonly #deps: RollbackDeps
@@ -190,8 +190,8 @@ export class RollbackFinder {
   }
 
   /**
-   * Fetches the header of a slot with a hash. Returns null if no node stores it, and a reason if it is not available
-   * now.
+   * Fetches the header of a slot with a hash. Returns null if no node stores it, and a reason if the header is not
+   * available now.
    */
   async #headerWith(
     { slot, blockhash }: ChainSlot,
@@ -220,7 +220,7 @@ export class RollbackFinder {
 const FOLLOWS: RollbackSearch = { kind: 'follows' }
 const unproven = (reason: string): RollbackSearch => ({ kind: 'unproven', reason })
 
-/** Tells whether a node's block is the stored one. Compares time and parent if the stored one has no hash. */
+/** Returns whether a node's block is the stored one. Compares time and parent if the stored one has no hash. */
 function isStored(header: BlockHeader, row: SlotRow): boolean {
   if (row.blockhash !== null) return row.blockhash === header.blockhash
   return row.blockTime === header.blockTime && (row.parentSlot ?? header.parentSlot) === header.parentSlot

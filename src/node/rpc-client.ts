@@ -58,8 +58,8 @@ interface HttpAnswer {
 /** Maximum number of requests waiting for one node; further ones fail at once. */
 const WAITING_MAX = 1_000
 /**
- * Milliseconds to connect at most, and the part of a request's timeout that connecting may take. A connection that is
- * not made must be reported as such, before the timeout of the request: nothing was sent over it.
+ * Maximum time to connect in milliseconds, and the share of a request's timeout that connecting may take. A failed
+ * connection must be reported as such, before the timeout of the request: no request was sent over it.
  */
 const CONNECT_TIMEOUT_MS = 5_000
 const CONNECT_SHARE = 0.6
@@ -71,8 +71,8 @@ const ERROR_BODY_BYTES_MAX = 64 * 1024
 
 /**
  * Sends JSON-RPC to one node over persistent connections, with limits on rate, concurrency, time and size. A request
- * fails with a NodeError. Nothing is sent twice, except a read whose persistent connection turned out to be closed.
- * During the pause after a 429, requests fail at once and are not sent.
+ * fails with a NodeError. No request is sent twice, except a read whose persistent connection turned out to be
+ * closed. During the pause after a 429, requests fail at once and are not sent.
  */
 export class RpcClient {
   readonly address: NodeAddress
@@ -102,7 +102,7 @@ export class RpcClient {
     return this.address.name
   }
 
-  /** Number of requests waiting in the queue. */
+  /** Number of queued requests. */
   get waiting(): number {
     return this.#queue.size
   }
@@ -159,7 +159,7 @@ export class RpcClient {
     })
   }
 
-  /** Opens new connections from now on; requests in flight finish on the old ones. */
+  /** Opens new connections for later requests; requests in flight finish on the old ones. */
   renewConnections(): void {
     const old = this.#pool
     this.#pool = this.#openPool()
@@ -204,7 +204,7 @@ export class RpcClient {
     }
   }
 
-  /** Sends a body. A read is sent again if the node closed its persistent connection during the send. */
+  /** Sends a body. A read is resent if the node closed its persistent connection during the send. */
   async #repeatable(isRead: boolean, body: string, signal: AbortSignal, path?: string): Promise<HttpAnswer> {
     return this.#send(body, signal, path).catch((error: unknown) => {
       if (!isDropped(error) || !isRead || signal.aborted) throw error
@@ -284,7 +284,7 @@ export class RpcClient {
   }
 }
 
-/** Whether a request can safely be sent again because it is a read. */
+/** Returns whether a request can safely be resent because it is a read. */
 function isRead(method: string): boolean {
   return method.startsWith('get') || method.startsWith('is')
 }

@@ -60,7 +60,7 @@ export class RpcNode {
     return slot
   }
 
-  /** Returns the hash of a slot's block, null if the node has none; throws NodeError. */
+  /** Returns the hash of a slot's block, null if the node has no block there; throws NodeError. */
   async blockhash(slot: number, signal: AbortSignal, timeoutMs: number): Promise<string | null> {
     const params = [slot, { ...HEADER_PARAMS, commitment: this.#commitment }]
     try {
@@ -161,7 +161,7 @@ export class RpcNode {
     return result
   }
 
-  /** Builds the fault of an invalid answer. A number in it is named if it cannot be a slot. */
+  /** Builds the fault of an invalid answer. If `value` is a number, the fault names it if it cannot be a slot. */
   #garbage(method: string, value?: unknown): NodeError {
     const detail =
       typeof value === 'number'

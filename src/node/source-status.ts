@@ -14,7 +14,7 @@ export interface SourceStatus {
 }
 
 /**
- * `advancing`: newer slots arrive. `full`: they arrive faster than they are read. `stalled`: connected, but none
+ * `advancing`: newer slots arrive. `full`: they arrive faster than they are read. `stalled`: connected, but no slot
  * arrives. `waiting`: no node is connected, and the source will reconnect. `refused`: waiting does not help.
  */
 export type SourceStateName = 'connecting' | 'advancing' | 'full' | 'stalled' | 'waiting' | 'refused'
@@ -22,7 +22,7 @@ export type SourceStateName = 'connecting' | 'advancing' | 'full' | 'stalled' | 
 export interface NodeStatus {
   /** Host and port. */
   readonly name: string
-  /** Whether the node stores all blocks; it is asked for blocks that other nodes lack. */
+  /** Whether the node stores all blocks; it is queried for blocks that other nodes lack. */
   readonly archive: boolean
   readonly state: NodeStateName
   /** The newest slot that it reported. */
@@ -33,5 +33,5 @@ export interface NodeStatus {
   readonly reason: string | null
 }
 
-/** `probing` means that nothing is known yet. */
+/** `probing` means that the first answer is still missing. */
 export type NodeStateName = 'probing' | 'healthy' | 'lagging' | 'down' | 'refused'

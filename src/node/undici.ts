@@ -4,7 +4,7 @@ import type * as Undici from 'undici'
 const require = createRequire(import.meta.url)
 
 /**
- * The parts of undici that a service needs. Its index also loads fetch, caches and mocks, which take 8 MB and 40 ms
+ * The modules of undici that a service needs. Its index also loads fetch, caches and mocks, which take 8 MB and 40 ms
  * of CPU time at each start. The paths are those of the version in package.json.
  */
 export const Pool = require('undici/lib/dispatcher/pool.js') as typeof Undici.Pool

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { NodeError } from './node-fault.ts'
 
-/** Resolves like a question to the operator's node. Its faults become UPSTREAM_ERROR or UPSTREAM_TIMEOUT. */
+/** Resolves like a request to the operator's node. Its faults become UPSTREAM_ERROR or UPSTREAM_TIMEOUT. */
 export async function fromNode<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
@@ -18,7 +18,10 @@ export function upstreamError(error: NodeError): ServiceError {
     : new ServiceError('UPSTREAM_ERROR', 'the node does not answer this request now', { cause: error })
 }
 
-/** A node that accepts no connection in time and one that accepts it and is silent are the same for a client. */
+/**
+ * Returns whether a fault is a timeout to clients, who do not distinguish a node that accepts no connection from a
+ * silent one.
+ */
 function isTimeout({ fault, cause }: NodeError): boolean {
   if (fault.kind === 'timeout') return true
   return (

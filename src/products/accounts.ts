@@ -21,7 +21,7 @@ const MINTS = resource<MintDirectory>('the reads of mints')
 const POOLS = resource<PoolDirectory>('the reads of pools')
 const OFF_CHAIN = resource<OffChainCache>('the reads of metadata')
 
-/** Accounts as the operator's nodes have them: metadata of mints, reserves of pools, and token accounts of wallets. */
+/** Accounts as the operator's nodes report them: metadata of mints, reserves of pools, and token accounts of wallets. */
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],

@@ -6,8 +6,8 @@ import type { Config } from '../config/config.ts'
 import { ServiceError } from '../errors.ts'
 
 /**
- * The standing of a keyspace among the two that an archive may have. The archive is the keyspace with the greatest generation.
- * One without this record has generation 0 if it has the archive's name, and is no archive otherwise.
+ * The state of a keyspace, one of the two that an archive may have. The archive is the keyspace with the greatest
+ * generation. A keyspace without this record has generation 0 if it has the archive's name, and is not an archive otherwise.
  */
 const STANDING = defineDocument({
   kind: 'archive standing',
@@ -17,7 +17,7 @@ const STANDING = defineDocument({
     generation: z.number(),
     /** Unix milliseconds. */
     sinceMs: z.number(),
-    /** Whether another keyspace has become the archive. Tells processes that have this one open. */
+    /** Whether another keyspace has become the archive. Informs processes that have this one open. */
     isReplaced: z.boolean()
   }),
   partition: () => 'archive',
@@ -39,8 +39,8 @@ export interface ArchiveAccess {
 }
 
 /**
- * Returns the configurations of both keyspaces of an archive. The names are of one length, which is that of a keyspace's name
- * at most.
+ * Returns the configurations of both keyspaces of an archive. Their names have equal lengths, within the limit for a
+ * keyspace's name.
  */
 export function archiveKeyspaces(archive: Config): readonly [Config, Config] {
   return [archive, { ...archive, scyllaKeyspace: archive.scyllaKeyspace.replace(/_archive$/, '_archiv2') }]
@@ -66,12 +66,12 @@ export async function archivePlace(archive: Config, { isThere, open }: ArchiveAc
     : { config: first, generation: ofFirst }
 }
 
-/** Reads the standing of a keyspace; null if none was recorded. */
+/** Reads the standing of a keyspace; null if not recorded. */
 export async function readStanding(storage: Storage): Promise<ArchiveKeyspaceStanding | null> {
   return (await stored(storage))?.value ?? null
 }
 
-/** Reads the generation of the archive, as the keyspace of a storage knows it. */
+/** Reads the archive's generation recorded in the keyspace of a storage. */
 export async function archiveGeneration(storage: Storage): Promise<number> {
   const standing = await readStanding(storage)
   return (standing?.generation ?? 0) + (standing?.isReplaced === true ? 1 : 0)

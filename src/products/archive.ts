@@ -9,8 +9,8 @@ import { archivePlaceOf, archiveStampFile, openArchiveToRead } from './opening.t
 import { ServedArchive } from '../archive/served-archive.ts'
 import { beside, capability, type Product } from './product.ts'
 
-/** Milliseconds between two looks for the keyspace of an archive. Chosen: each opens a connection to the cluster. */
-const KEYSPACE_LOOK_MS = 300_000
+/** Poll interval for the keyspace of an archive, in milliseconds. Each poll opens a connection to the cluster. */
+const KEYSPACE_POLL_INTERVAL_MS = 300_000
 
 /** The imported archive: blocks before the first indexed one. */
 export const SERVED_ARCHIVE = capability(() => new ServedArchive())
@@ -24,15 +24,15 @@ export const ARCHIVE: Product = {
     const served = get(SERVED_ARCHIVE)
     const stamp = (current: Storage | null): Promise<string | null> => stampOf(config, current)
     const access = { open: () => openArchiveToRead(config), stamp }
-    const rarely = config.storage === 'embedded' ? {} : { absentMs: KEYSPACE_LOOK_MS }
+    const rarely = config.storage === 'embedded' ? {} : { absentMs: KEYSPACE_POLL_INTERVAL_MS }
     return [beside('archive', child('reader', archive({ served, ...access, ...rarely, clock, logger })))]
   },
   routes: [coverageRoutes]
 }
 
 /**
- * Returns a text that changes when the archive must be opened again; null if nothing was imported. An embedded archive must be
- * after each import; a cluster shows later imports by itself, until another keyspace becomes the archive.
+ * Returns a text that changes when the archive must be reopened; null if nothing was imported. An embedded archive must be
+ * reopened after each import. A cluster shows later imports without reopening, until another keyspace becomes the archive.
  */
 async function stampOf(config: Config, current: Storage | null): Promise<string | null> {
   if (config.storage !== 'embedded')

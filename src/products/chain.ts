@@ -92,7 +92,7 @@ function chainWith(
   return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)])
 }
 
-/** Has a process of a cluster use the connections to its other processes. */
+/** Connects a process of a cluster to its peers. */
 function amongPeers<Needs extends { readonly peers: unknown }, Gives>(
   run: Run<Needs, Gives>
 ): Run<Omit<Needs, 'peers'> & Pick<Spine, 'peers'>, Gives> {

@@ -26,7 +26,7 @@ export const HOLDERS_REQUESTED = capability(() => new Announcements())
 
 /**
  * Holders of requested tokens, and holdings of wallets. Gateways serve them, and the process that ingests maintains
- * them. A fault of the follower restarts nothing else.
+ * them. A fault of the follower restarts no other unit.
  */
 export const HOLDERS: Product = {
   name: 'holders',

@@ -26,7 +26,7 @@ export class ImportTools {
     transferFees.connect(this.#node)
     const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
     this.deps = {
-      // MILLRACE_SOL_USD is a price of the present; only the chain tells those of the past.
+      // MILLRACE_SOL_USD is a current price; only the chain has the past ones.
       fold: { cash, startingSolUsd: null, venues: new Set(config.venues) },
       undoPolicy: NO_UNDO,
       feed: this.feed,

@@ -33,8 +33,8 @@ export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
 }
 
 /**
- * Verifies the files of the embedded store, even while a service has it open; changes nothing. Resolves with null
- * without a store.
+ * Verifies the files of the embedded store, even while a service has it open; changes nothing. Resolves with null if
+ * the store does not exist.
  */
 export async function reportStoreDamage(config: Config): Promise<DamageReport | null> {
   const { reportDamage } = await import('../../storage/embedded/repair/report.ts')
@@ -60,7 +60,7 @@ export async function repairEmbeddedStore(
 
 /**
  * Opens the store. Rejects with STORAGE_UNAVAILABLE, for instance if another process has it open. Retries a cluster
- * for `startWait`. Does not retry an embedded store, because nobody else starts it.
+ * for `startWait`. Does not retry an embedded store, because no other process starts it.
  */
 export async function openStore(
   config: Config,
@@ -95,12 +95,12 @@ export async function openStoreToRead(config: Config, onSnapshot: () => void): P
   }
 }
 
-/** Seconds for which the archive keeps the stream's events, which nobody reads there. */
+/** Seconds for which the archive stores the stream's events, which are never read there. */
 const ARCHIVE_LOG_SECONDS = 60
 
 /**
- * Returns the configuration of the archive's store: an embedded store in a folder of its own below the data folder, or the
- * keyspace that it has at first (`archivePlaceOf`). Like the store of a recorded source it keeps all rows.
+ * Returns the configuration of the archive's store: an embedded store in its own folder below the data folder, or the
+ * keyspace that it has initially (`archivePlaceOf`). Like the store of a recorded source it retains all rows.
  */
 export function archiveConfigOf(config: Config): Config {
   const dataDir = join(config.dataDir, 'archive')
@@ -116,14 +116,14 @@ export async function archivePlaceOf(config: Config): Promise<ArchivePlace> {
   return archivePlace(archive, { isThere: isStoreThere, open })
 }
 
-/** Returns the file that an import writes whenever its blocks may be read. */
+/** Returns the file that an import writes whenever its blocks become readable. */
 export function archiveStampFile(config: Pick<Config, 'dataDir'>): string {
   return join(config.dataDir, 'archive', 'imported.json')
 }
 
 /**
- * Opens the archive for an import, making it if it does not exist. Rejects with STORAGE_UNAVAILABLE as `openStore` does, and if
- * the archive's keyspace has no valid name.
+ * Opens the archive for an import, and creates it if it does not exist. Rejects with STORAGE_UNAVAILABLE as `openStore`
+ * does, and if the archive's keyspace has no valid name.
  */
 export async function openArchive(
   config: Config,
@@ -140,7 +140,10 @@ export async function openArchive(
   return openArchiveStore((place ?? (await archivePlaceOf(config))).config, ports)
 }
 
-/** Opens one of the stores of an archive for an import, making it if there is none. Rejects with STORAGE_UNAVAILABLE. */
+/**
+ * Opens one of the stores of an archive for an import, and creates it if it is missing. Rejects with
+ * STORAGE_UNAVAILABLE.
+ */
 export async function openArchiveStore(store: Config, ports: Ports = systemPorts): Promise<Storage> {
   const archive = { ...store, role: ['ingest'] as Config['role'] }
   try {
@@ -153,8 +156,9 @@ export async function openArchiveStore(store: Config, ports: Ports = systemPorts
 }
 
 /**
- * Opens the archive for reading, also while an import writes to it: the snapshot of an embedded store, or the keyspace.
- * Resolves with null if nothing was imported, and then creates nothing. Rejects with STORAGE_UNAVAILABLE.
+ * Opens the archive for reading, even while an import writes to it: the snapshot of an embedded store, or the
+ * keyspace. Resolves with null if nothing was imported, and then does not create it. Rejects with
+ * STORAGE_UNAVAILABLE.
  */
 export async function openArchiveToRead(config: Config): Promise<Storage | null> {
   const { config: archive } = await archivePlaceOf(config)
@@ -163,7 +167,7 @@ export async function openArchiveToRead(config: Config): Promise<Storage | null>
   return openStore({ ...archive, role: ['gateway'] })
 }
 
-/** Tells whether the store exists: the folder of an embedded one, or the keyspace. Rejects with STORAGE_UNAVAILABLE. */
+/** Returns whether the store exists: the folder of an embedded one, or the keyspace. Rejects with STORAGE_UNAVAILABLE. */
 export async function isStoreThere(config: Config): Promise<boolean> {
   if (config.storage === 'embedded') return (await stat(storeDirectory(config)).catch(() => null)) !== null
   if (config.scyllaKeyspace.length > KEYSPACE_LENGTH_MAX) return false
@@ -171,13 +175,13 @@ export async function isStoreThere(config: Config): Promise<boolean> {
   return isKeyspaceThere(scyllaTargetOf(config), systemPorts)
 }
 
-/** Removes the keyspace of a store with everything in it, if there is one. Rejects with STORAGE_UNAVAILABLE. */
+/** Removes the keyspace of a store with all its data, if it exists. Rejects with STORAGE_UNAVAILABLE. */
 export async function removeKeyspace(config: Config): Promise<void> {
   const { dropKeyspace } = await import('../../storage/scylla/keyspace-lookup.ts')
   return dropKeyspace(scyllaTargetOf(config), systemPorts)
 }
 
-/** Where and as whom a cluster is reached. */
+/** Address and credentials of the cluster. */
 function scyllaTargetOf(config: Config) {
   return {
     contactPoints: config.scyllaContactPoints,
@@ -247,7 +251,7 @@ export async function openCoordination(
   }
 }
 
-/** Returns the coordination of a single process, which counts calls by itself. */
+/** Returns the coordination of a single process, which counts calls locally. */
 export function soloCoordination(): ClusterCoordination {
   const limits = new RateWindow(KEYS_MAX)
   return {
@@ -268,8 +272,8 @@ export function soloCoordination(): ClusterCoordination {
 
 /**
  * Opens the store and connects to the peers; if either fails, both are closed. If `end` is given, retries the store
- * for as long as the configuration allows. Does not wait for Redis, because a process can work without it for a
- * while.
+ * for as long as the configuration allows. Does not wait for Redis, because a process can work temporarily without
+ * Redis.
  */
 export async function openAll(
   config: Config,

@@ -31,8 +31,8 @@ export interface Product {
   readonly roles: readonly Role[]
   readonly settings: Readonly<Record<string, Setting>>
   /**
-   * Units of the process tree, in the order of their start. They stand beside those of other products, whose resources
-   * they have by handles.
+   * Units of the process tree, in the order of their start. They are siblings of other products' units, and get the
+   * resources of other products by handles.
    */
   readonly units?: (kernel: Kernel) => readonly Unit<Spine>[]
   /** Routes of the HTTP side. */
@@ -43,10 +43,10 @@ export interface Product {
   readonly metrics?: (kernel: Kernel) => void
 }
 
-/** The resources that every unit of a product has from outside: a restart of the store restarts all. */
+/** The resources that every unit of a product gets from outside. A restart of the store restarts all of these units. */
 export interface Spine {
   readonly storage: Storage
-  /** Absent with a store that no other process can have. */
+  /** Absent with a store that cannot be shared with other processes. */
   readonly peers?: ClusterCoordination
 }
 
@@ -104,7 +104,7 @@ export const coordinationOf = (
   { peers = soloCoordination }: Pick<Spine, 'peers'>
 ): ClusterCoordination => peers
 
-/** Returns a function that opens a resource. The first call returns the already open one, if there is one. */
+/** Returns a function that opens a resource. The first call returns `opened`, if given. */
 export function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {
   let left = opened
   return async () => {

@@ -8,7 +8,7 @@ import { Announcements } from '../views/announcements.ts'
 import { COMMITTED_BLOCKS } from './chain-capabilities.ts'
 import { beside, capability, coordinationOf, type Product, type Spine } from './product.ts'
 
-/** Slots after which a block of an index at processed counts as confirmed. Chosen: clusters confirm within two or three. */
+/** Slots after which a block of an index at processed counts as confirmed. Clusters confirm within two or three. */
 const PROCESSED_SLOTS = 16
 /** Maximum milliseconds of a drain, which waits for requests in flight. */
 const DRAIN_MS = 5_000
@@ -20,8 +20,8 @@ const CHAIN_WATCH = capability(({ feed, get }) => new ChainWatch(feed, get(COMMI
 export const PROGRAMS_CHANGED = capability(() => new Announcements())
 
 /**
- * Accounts of whitelisted programs. Gateways serve them, and a process that ingests mirrors them. A fault of the mirror
- * restarts nothing else.
+ * Accounts of whitelisted programs. Gateways serve them, and a process that ingests mirrors them. A fault of the
+ * mirror restarts no other unit.
  */
 export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',

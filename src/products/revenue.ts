@@ -35,7 +35,7 @@ export const WATCHES: Product = {
 
 /**
  * The ledger of watched addresses: their balance changes and sums. Gateways serve it, and the process that ingests writes
- * it. A fault of the follower restarts nothing else.
+ * it. A fault of the follower restarts no other unit.
  */
 export const REVENUE: Product = {
   name: 'revenue',

@@ -13,7 +13,10 @@ import { RPC_CALLS, RPC_NODES } from './rpc.ts'
 /** The sockets of the RPC URL. */
 export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
 
-/** Subscriptions of the RPC URL over a WebSocket, for all clients of the process; its route is that of the sockets. */
+/**
+ * Subscriptions of the RPC URL over a WebSocket, shared by all clients of the process. Their route belongs to the
+ * sockets.
+ */
 export const RPC_SUBSCRIPTIONS: Product = {
   name: 'rpc-subscriptions',
   roles: ['gateway'],

@@ -30,8 +30,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Spine } from './product.ts'
 import type { FetchMissing } from '../yellowstone/order-options.ts'
 
-/** Between two tries to reach a node that is to give a block again. */
-const AGAIN = { floorMs: 250, ceilingMs: 10_000 }
+/** Backoff while refetching a block from a node. */
+const REFETCH_BACKOFF = { floorMs: 250, ceilingMs: 10_000 }
 
 export interface SourceDeps extends Ports {
   readonly logger: Logger
@@ -53,8 +53,8 @@ export function localnetDirectory({ dataDir }: Pick<Config, 'dataDir'>): string 
 }
 
 /**
- * Returns the chain unit of a process that ingests: the configured source, and the process that ingests from it. The
- * chain unit gets its other needs, such as storage, from outside.
+ * Returns the chain unit of a process that ingests: the configured source, and the process that ingests from it. Its
+ * other dependencies, such as storage, come from outside.
  */
 export function chainOf(config: Config, ingest: Ingests, deps: SourceDeps): Unit<Spine> {
   if (config.source === 'localnet') {
@@ -81,7 +81,7 @@ export function chainOf(config: Config, ingest: Ingests, deps: SourceDeps): Unit
   ])
 }
 
-/** Returns why committed blocks keep undo data: the source may remove blocks, or other nodes may have missing ones. */
+/** Returns why committed blocks retain undo data: the source may remove blocks, or other nodes may have missing ones. */
 export function undoPolicyOf(config: Config): UndoPolicy {
   return {
     forForks: config.source === 'rpc' || config.source === 'yellowstone',
@@ -89,7 +89,7 @@ export function undoPolicyOf(config: Config): UndoPolicy {
   }
 }
 
-/** Tells whether there is a node from which missing blocks can be fetched. */
+/** Returns whether missing blocks can be fetched from a node. */
 function hasBackfill(config: Config): boolean {
   const { urls, archiveUrls } = nodesOf(config)
   return (config.source === 'rpc' || config.source === 'yellowstone') && urls.length + archiveUrls.length > 0
@@ -109,7 +109,7 @@ function localnetBackfill(deps: SourceDeps): Run<BackfillNeeds & HasLocalnet & H
   return (scope) => backfillFrom(localnetNodes(scope.input), deps)(scope)
 }
 
-/** Has ingest find nodes behind its source, which give single blocks again. */
+/** Provides ingest with nodes besides its source, from which single blocks can be refetched. */
 function withNodes<More>(
   ingest: Ingests,
   nodesOf: (needs: More) => Nodes,
@@ -126,7 +126,7 @@ function withNodes<More>(
         if (found === 'skipped') return found
         if (found !== null) return { block: found, commitment, receivedAtMs: deps.clock.now() }
         if (missing.status().some(({ state }) => state === 'healthy')) return null
-        await sleep(deps.clock, backoffMs(AGAIN, attempt), signal)
+        await sleep(deps.clock, backoffMs(REFETCH_BACKOFF, attempt), signal)
         signal.throwIfAborted()
       }
     }
@@ -206,7 +206,7 @@ function recordedOf(config: Config, { clock, logger, recorded }: SourceDeps): Ru
   }
 }
 
-/** Returns the process of a Yellowstone stream, with nodes for missing blocks if there are any. */
+/** Returns the process of a Yellowstone stream, with nodes for missing blocks if configured. */
 function yellowstoneOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource> {
   const { yellowstoneUrl: url, yellowstoneToken: token, indexCommitment: commitment } = config
   const { clock } = deps

@@ -30,8 +30,8 @@ export function aroundStore(kernel: Kernel, units: readonly Unit<Spine>[]): Unit
 }
 
 /**
- * The retention of a store that does not expire rows by itself. Nothing depends on it: its crash restarts nothing
- * else.
+ * Retention for a store that does not expire rows by itself. Other units do not depend on it: its crash restarts no
+ * other unit.
  */
 export const RETENTION: Product = {
   name: 'retention',

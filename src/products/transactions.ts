@@ -83,7 +83,7 @@ export const TRANSACTIONS: Product = {
 }
 
 /**
- * Sending and tracking of submitted transactions. It has a supervisor of its own, and drains after the edge. A process
+ * Sending and tracking of submitted transactions. It has its own supervisor, and drains after the edge. A process
  * without a node to send to has no shards.
  */
 export const TRACKING: Product = {
@@ -180,7 +180,7 @@ export function transactionPartsOf(kernel: Kernel): TransactionParts | null {
 
 const hasEngine = (kernel: Kernel): boolean => hasLocalnet(kernel) || kernel.config.blockEngineUrl.length > 0
 
-/** Maximum requests a second to the localnet's own engine. Chosen: far above the capacity of a bank in one process. */
+/** Maximum requests a second to the localnet's own engine: far above the capacity of a bank in one process. */
 const LOCALNET_RATE = 1_000
 
 /** Returns the configured block engine, else the localnet's own. */

@@ -47,8 +47,8 @@ export const WEBHOOKS: Product = {
 }
 
 /**
- * Deliveries to webhooks. They have their own supervisor: their faults restart nothing else, and they drain after the
- * edge.
+ * Deliveries to webhooks. They have their own supervisor: their faults restart no other unit, and they drain after
+ * the edge.
  */
 export const DELIVERY: Product = {
   name: 'delivery',

@@ -2,7 +2,7 @@ import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import type { AddressedAccount } from '../accounts/ports.ts'
 import type { ProgramAccountStore } from '../../storage/port.ts'
 
-/** Yields a line for each account that the mirror has at a slot other than the node. */
+/** Yields a line for each account whose slot in the mirror differs from that at the node. */
 export async function* accountDifferences(
   store: Pick<ProgramAccountStore, 'pages'>,
   program: Pubkey,

@@ -5,10 +5,13 @@ import { isTokenAccountIn } from '../localnet/node/token-state.ts'
 import type { DataMatcher } from '../../storage/port.ts'
 import type { FieldPlace } from './field-place.ts'
 
-/** Limits of nodes (agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and MAX_DATA_SIZE of a memcmp). */
+/**
+ * Maximum filters of a request, and bytes that a memcmp compares. Limits of nodes (agave:
+ * MAX_GET_PROGRAM_ACCOUNT_FILTERS, and MAX_DATA_SIZE of a memcmp).
+ */
 export const FILTERS_MAX = 4
 export const COMPARED_BYTES_MAX = 128
-/** Bytes of an account's data at most (agave, MAX_PERMITTED_DATA_LENGTH). */
+/** Maximum bytes of an account's data (agave, MAX_PERMITTED_DATA_LENGTH). */
 export const DATA_BYTES_MAX = 10 * 1024 * 1024
 
 /** Digits of 128 bytes in base58 and in base64: longer texts are refused before they are decoded. */
@@ -108,7 +111,7 @@ export function checkFilters(filters: readonly AccountFilter[]): void {
       )
 }
 
-/** Returns a matcher of data that pass all filters, which compares bytes in place; undefined if all data pass. */
+/** Returns a matcher of data that pass all filters, which compares bytes in place; undefined if there are no filters. */
 export function matcherOf(filters: readonly AccountFilter[]): DataMatcher | undefined {
   const [first, ...others] = filters.map(filterMatcher)
   if (first === undefined || others.length === 0) return first

@@ -6,12 +6,12 @@ import type { AccountsPage, ProgramAccount } from '../../storage/port.ts'
 
 export const ACCOUNT_ENCODINGS = ['base64', 'base58', 'base64+zstd'] as const
 export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
-/** Maximum bytes that are written in base58, whose time is quadratic, as on nodes (agave, MAX_BASE58_BYTES). */
+/** Maximum bytes that are encoded in base58, whose time is quadratic; also the limit of nodes (agave, MAX_BASE58_BYTES). */
 export const BASE58_BYTES_MAX = 128
 
-/** Sizes of the buffers of rows. Each is twice the one before it, so that small answers take little memory. */
+/** Sizes of the buffers of rows. Each is twice its predecessor, so that small answers take little memory. */
 const CHUNK_BYTES = { first: 2 * 2 ** 10, most: 64 * 2 ** 10 } as const
-/** Data that is compressed at a time, by threads that the store also needs. */
+/** Maximum data compressed concurrently, by threads that the store also needs. */
 const COMPRESSED_AT_ONCE = 2
 
 const compress = promisify(zstdCompress)
@@ -57,12 +57,12 @@ export class AccountRows {
     return [...this.#full, this.#chunk.subarray(0, this.#used)]
   }
 
-  /** Adds accounts with the given texts of their data. An account without a text is left out. */
+  /** Adds accounts with the given texts of their data. Accounts whose text is null are left out. */
   addTexts(accounts: AccountsPage['accounts'], texts: readonly (string | null)[]): void {
     for (const [i, each] of accounts.entries()) if (texts[i] != null) this.#addRow(each, texts[i])
   }
 
-  /** Adds accounts. Throws TooLongForBase58. Data is compressed by threads, so that the event loop is not held. */
+  /** Adds accounts. Throws TooLongForBase58. Data is compressed by threads, so that the event loop is not blocked. */
   async add(accounts: AccountsPage['accounts']): Promise<void> {
     const { encoding } = this.#form
     if (encoding !== 'base64+zstd') {
@@ -86,7 +86,7 @@ export class AccountRows {
   }
 
   #addRow({ address, account }: AccountsPage['accounts'][number], data: string): void {
-    // Not `pubkeyToBase58`: addresses of accounts rarely repeat, and would evict those that do from its cache.
+    // Not `pubkeyToBase58`: addresses of accounts rarely repeat, and would evict repeated ones from its cache.
     this.#write(this.#rowText(encodeBase58(address), account, data))
   }
 

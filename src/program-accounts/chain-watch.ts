@@ -8,7 +8,7 @@ import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 /** A block that the index has. */
 export interface ChainTick {
   readonly slot: number
-  /** The accounts without lamports after the block, which had some before; null if this process has not read the block. */
+  /** The accounts that lost all their lamports in the block; null if this process has not read the block. */
   readonly closed: readonly Pubkey[] | null
   /** The accounts that the listener's program may have changed; null if this process has not read the block. */
   readonly touched: readonly TouchedAccount[] | null
@@ -23,17 +23,17 @@ interface Changes {
 export interface ChainListener {
   /** Called for each block, in order. It must not throw. */
   tick(tick: ChainTick): void
-  /** Blocks were skipped, came late or have changed, so some closed accounts may be unknown. It must not throw. */
+  /** Some closed accounts may be unknown, because blocks were skipped, came late or have changed. It must not throw. */
   missed(why: string): void
 }
 
-/** Blocks that were read and whose commit was not reported yet. Chosen: as many as `CommittedBlocks` holds. */
+/** Maximum blocks that were read and whose commit was not reported yet: as many as `CommittedBlocks` holds. */
 const READ_MAX = 16
 
 /**
  * Reports for each committed block the accounts that it closed, and those that a program may have changed.
  * Subscriptions to a program do not report closed accounts: an account without lamports no longer has an owner.
- * Blocks cost nothing without a listener.
+ * Blocks cost nothing while there is no listener.
  */
 export class ChainWatch {
   readonly #feed: Pick<CommitFeed, 'follow' | 'onJump'>
@@ -74,7 +74,7 @@ export class ChainWatch {
       lost: (afterSlot) => this.#missed(`the blocks after slot ${afterSlot} were on a lost fork`)
     }
     this.#unsubscribe = [
-      // Before the feed: a block is committed for the observer by the feed, too, and first.
+      // The observer comes first: the feed commits a block for it before it calls the follower below.
       this.#blocks.subscribe(observer),
       this.#feed.follow(({ slot: { slot, parentSlot } }) => {
         if (newest !== null && parentSlot !== null && parentSlot > newest)
@@ -100,7 +100,7 @@ export class ChainWatch {
   }
 }
 
-/** Returns the accounts that had lamports in a block and have none after it. */
+/** Returns the accounts that had lamports before a block and have no lamports after it. */
 export function closedIn({ transactions }: Pick<Block, 'transactions'>): readonly Pubkey[] {
   const closed = new Map<string, Pubkey>()
   for (const { failed, keys, preBalances, postBalances } of transactions) {
@@ -111,6 +111,6 @@ export function closedIn({ transactions }: Pick<Block, 'transactions'>): readonl
       } else if (preBalances[i] === 0 && closed.size > 0) closed.delete(pubkeyMapKey(keys.bytes(i)))
     }
   }
-  // Copies: a key may be a piece of a block of megabytes.
+  // Copies: a key may be a view of a block of megabytes.
   return [...closed.values()].map((key) => new Uint8Array(key))
 }

@@ -6,15 +6,18 @@ export interface SlotRange {
   readonly to: number
 }
 
-/** Number of ended ranges that are stored. Finalized state is some 13 s old; more gaps than this in 13 s are a broken node. */
+/**
+ * Maximum ended ranges that are stored. Finalized state is about 13 s old; more gaps than this in 13 s indicate a
+ * broken node.
+ */
 const ENDED_RANGES_MAX = 8
 
 type ExactSlots = Pick<MirrorProgress, 'slot' | 'oldestSlot' | 'exactFrom' | 'ended'>
 
 /**
- * Returns the newest slot up to `atMost` at which the mirrored state is exact; null if there is none. Updates are complete and
- * carry their slots, so each slot between two of them is exact too. A snapshot is exact at its own slot only: its differences
- * were made at some slot after the one before it.
+ * Returns the newest slot up to `atMost` at which the mirrored state is exact; null if no slot is exact. Updates are
+ * complete and carry their slots, so each slot between them is exact too. A snapshot is exact at its own slot only: its
+ * differences were made at unknown slots since the previous one.
  */
 export function exactSlotUpTo(progress: ExactSlots, atMost: number): number | null {
   const { slot, oldestSlot, ended = [] } = progress

@@ -3,7 +3,7 @@ import type { AccountVersion } from '../../storage/port.ts'
 import type { TouchedAccount } from './touched-accounts.ts'
 
 /**
- * Maximum touched accounts that wait for their slot: a few hundred slots of the busiest program. Audits check the
+ * Maximum touched accounts queued for their slot: a few hundred slots of the busiest program. Audits check the
  * accounts beyond it.
  */
 const WAITING_MAX = 20_000
@@ -25,7 +25,7 @@ export class ExpectedUpdates {
     while (this.#size > WAITING_MAX) this.#shift()
   }
 
-  /** Removes the accounts up to a slot. Returns those without an update at their slot or a later one. */
+  /** Removes the accounts up to a slot. Returns those without an update at their slot or later. */
   takeMissing(upTo: number, updates: readonly AccountVersion[]): readonly TouchedAccount[] {
     const updated = new Map<string, number>()
     for (const { address, slot } of updates) updated.set(pubkeyMapKey(address), slot)
@@ -45,7 +45,7 @@ export class ExpectedUpdates {
     while (this.#begins(upTo)) this.#shift()
   }
 
-  /** Whether the oldest block is of a slot up to this one. */
+  /** Returns whether the oldest block's slot is at or below `upTo`. */
   #begins(upTo: number): boolean {
     return this.#slots.length > 0 && this.#slots[0]!.slot <= upTo
   }
@@ -57,7 +57,7 @@ export class ExpectedUpdates {
   }
 }
 
-/** Returns the last state of an account in updates, ascending by slot, up to a slot; undefined for none. */
+/** Returns the last state of an account in updates, ascending by slot, up to a slot; undefined if it was not updated. */
 export function lastOf(
   updates: readonly AccountVersion[],
   address: Pubkey,

@@ -3,14 +3,14 @@ import type { AccountFilter } from './account-filters.ts'
 import type { IndexProgress } from './program.ts'
 import type { ProgramStatus } from './whitelist.ts'
 
-/** Tells whether two ranges are equal. */
+/** Returns whether two ranges are equal. */
 export const sameRange = (a: IndexedRange, b: IndexedRange): boolean =>
   a.offset === b.offset && a.length === b.length
 
 /** A declared index, with its state in the mirror. */
 export type DeclaredIndex = Omit<IndexProgress, 'state'> & { readonly state: 'building' | 'ready' }
 
-/** Returns the declared indexes of a program. One that the mirror has not begun yet is building. */
+/** Returns the declared indexes of a program. An index that the mirror has not begun yet is `building`. */
 export const declaredIndexes = ({ program, progress }: ProgramStatus): DeclaredIndex[] =>
   program.indexes.map(({ offset, length }) => {
     const begun = progress.indexes.find((each) => sameRange(each, { offset, length }))
@@ -39,6 +39,6 @@ export function lookupsOf(filters: readonly AccountFilter[], status: ProgramStat
   })
 }
 
-/** Tells whether an index is still ready after it was read. */
+/** Returns whether an index is still ready after it was read. */
 export const isReady = (index: IndexedRange, status: ProgramStatus): boolean =>
   readyIndexes(status).some((each) => sameRange(each, index))

@@ -7,6 +7,6 @@ const TOKEN_ACCOUNT: readonly IndexedRange[] = [
   { offset: 32, length: 32 }
 ]
 
-/** Returns the ranges that are worth an index in the accounts of a well-known program; none for others. */
+/** Returns the ranges that are worth an index in the accounts of a well-known program; empty for other programs. */
 export const knownIndexes = (program: string): readonly IndexedRange[] =>
   program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM ? TOKEN_ACCOUNT : []

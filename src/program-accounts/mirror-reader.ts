@@ -30,11 +30,11 @@ export type SelectedBy = (typeof WAYS_TO_SELECT)[number]
 /** The end of a read. */
 export interface MirrorRead {
   readonly selectedBy: SelectedBy
-  /** Account versions that were looked at. */
+  /** Number of account versions that were examined. */
   readonly examined: number
-  /** Another read continues after this address; null at the end. */
+  /** The next read continues after this address; null at the end. */
   readonly next: Pubkey | null
-  /** As of after the read: versions of its slot may have been dropped meanwhile. */
+  /** Status after the read: versions of its slot may have been dropped during the read. */
   readonly now: ProgramStatus | null
 }
 
@@ -44,11 +44,11 @@ export interface ReadTerms {
   readonly runPiece?: RunPiece
   /** Ends the read before its next piece, with the signal's reason. */
   readonly signal?: AbortSignal
-  /** Counts the accounts of each piece as soon as it is read: a read that fails is paid for up to there. */
+  /** Counts the accounts of each piece as soon as it is read, so that a failed read is charged up to there. */
   readonly work?: WorkCount | undefined
 }
 
-/** The kinds of work of which a read counts some. */
+/** The kinds of work that a read counts. */
 export const ACCOUNT_WORK = [
   'account',
   'accountInMemory',
@@ -56,7 +56,7 @@ export const ACCOUNT_WORK = [
   'row'
 ] as const satisfies readonly WorkKind[]
 
-/** Reads mirrored accounts: by an index where one that is ready covers a filter. */
+/** Reads mirrored accounts, by an index if a ready one covers a filter. */
 export class MirrorReader {
   readonly #store: Storage['programAccounts']
   /** Whether a cluster has the accounts. */
@@ -81,8 +81,8 @@ export class MirrorReader {
   }
 
   /**
-   * Reads accounts, given the status as of before. Each page of the store is one piece of work, with its `take`. A read that
-   * ends early closes what it has open in the store.
+   * Reads accounts, given the status before the read. Each page of the store is one piece of work, with its `take`. A read
+   * that ends early closes its open pages in the store.
    */
   async read(
     program: Pubkey,
@@ -105,7 +105,7 @@ export class MirrorReader {
           return { page, isTaken: await take(page.accounts) }
         })
         if (read === null) {
-          // An index that was removed meanwhile may have lost entries already.
+          // An index that was removed meanwhile may already have lost entries.
           await pages.return()
           pages = this.#store.pages(program, { ...query, after, limit, examined: left, matches })
           continue
@@ -126,7 +126,7 @@ export class MirrorReader {
     }
   }
 
-  /** Reads accounts of a program at a slot, in the order of the addresses; null for one that does not exist. */
+  /** Reads accounts of a program at a slot, in the order of the addresses; null for an account that does not exist. */
   async at(
     program: Pubkey,
     slot: number,

@@ -7,8 +7,9 @@ export interface PendingLimits {
 }
 
 /**
- * Updates of a program's accounts that wait until their slot is complete, by slot. Only the last update of an account
- * in a slot is stored. At its limit it accepts no more, and the caller repairs the gap with a snapshot.
+ * Updates of a program's accounts that are held until their slot is complete, by slot. Only the last update of an
+ * account in a slot is stored. At its limit it accepts no more updates, and the caller repairs the gap with a
+ * snapshot.
  */
 export class PendingUpdates {
   readonly #limits: PendingLimits
@@ -29,7 +30,7 @@ export class PendingUpdates {
     return this.#bytes
   }
 
-  /** Adds an update. Returns false, and adds nothing, at the limit. */
+  /** Adds an update; at the limit, returns false and adds nothing. */
   add(version: AccountVersion): boolean {
     const added = bytesOf(version)
     if (this.#size >= this.#limits.versionsMax || this.#bytes + added > this.#limits.bytesMax) return false

@@ -3,12 +3,12 @@ import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 
-/** Maximum mirrored programs. Chosen: each has a connection to the node; nodes of providers allow about 100. */
+/** Maximum mirrored programs: each has a connection to the node, and nodes of providers allow about 100. */
 export const PROGRAMS_MAX = 50
-/** All programs are in one partition: there are few. */
+/** All programs are in one partition, because they are few. */
 export const PROGRAMS_PARTITION = 'programs'
 
-/** Indexes of a program at most. Chosen: each adds a row to a version, of about 100 bytes. */
+/** Maximum indexes of a program: each adds a row of about 100 bytes to a version. */
 export const INDEXES_MAX = 4
 
 const range = z.object({
@@ -32,7 +32,7 @@ const progress = z.object({
   accounts: z.number(),
   /** Unix milliseconds at which `slot` was complete. */
   atMs: z.number(),
-  /** Why the mirror does not advance; null while it does. */
+  /** Reason why the mirror does not advance; null while it advances. */
   reason: z.string().nullable(),
   /** Indexes that the store has, whole or in part. Absent in progress of earlier versions. */
   indexes: z

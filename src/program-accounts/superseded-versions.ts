@@ -13,7 +13,7 @@ export interface SupersededLimits {
   readonly retentionMs: number
   readonly versionsMax: number
   readonly bytesMax: number
-  /** Versions superseded less than `ms` ago stay beyond `versionsMax`, up to this number. Absent for none. */
+  /** Versions superseded less than `ms` ago stay beyond `versionsMax`, up to this number. Absent: no version does. */
   readonly recent?: { readonly ms: number; readonly versionsMax: number }
 }
 
@@ -35,8 +35,8 @@ export class SupersededVersions {
   }
 
   /**
-   * Adds a version that another has superseded. A closed version needs no removal of its own: without it the account
-   * does not exist either.
+   * Adds a version that a newer one has superseded. A closed version needs no removal of its own: if it is missing,
+   * the account does not exist either.
    */
   add({ address, slot, account }: AccountVersion, bySlot: number, nowMs: number): void {
     const bytes = ENTRY_BYTES + (account?.data.length ?? 0)

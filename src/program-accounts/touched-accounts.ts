@@ -10,8 +10,8 @@ export interface TouchedAccount {
 }
 
 /**
- * Returns, for each program, the writable accounts of the transactions that called it and succeeded: only these can be
- * changed by it. Most of them belong to other programs.
+ * Returns, for each program, the writable accounts of the successful transactions that called it: it can change only
+ * these. Most of them belong to other programs.
  *
  * @returns By `pubkeyMapKey` of the program; each account once. The addresses are copies.
  */
@@ -51,7 +51,7 @@ function addTouched(
     let known = accounts.get(hash)
     while (known !== undefined && !samePubkey(known.address, key)) known = accounts.get(++hash)
     const isNew = preBalances[i] === 0 && postBalances[i]! > 0
-    // A copy: the key may be a piece of a block of megabytes.
+    // A copy: the key may be a view of a block of megabytes.
     if (known === undefined) accounts.set(hash, { address: new Uint8Array(key), isNew })
     else if (isNew) accounts.set(hash, { address: known.address, isNew })
   }

@@ -41,10 +41,10 @@ export class Whitelist {
   }
 
   /**
-   * Adds a program. One that is there stays as it is, and gets other indexes where these are given. Rejects with
-   * PROGRAM_LIMIT_REACHED.
+   * Adds a program. A program that is already listed is not changed, except for its indexes if these are given.
+   * Rejects with PROGRAM_LIMIT_REACHED.
    *
-   * @param indexes By default those that are known for the program.
+   * @param indexes By default the known ones of the program.
    */
   async add(
     program: string,
@@ -75,7 +75,7 @@ export class Whitelist {
     return { isNew: true, status: { program: value, progress: NO_PROGRESS } }
   }
 
-  /** Takes a program off the whitelist; its accounts are deleted after that. Rejects with PROGRAM_NOT_FOUND. */
+  /** Removes a program from the whitelist; its accounts are deleted afterwards. Rejects with PROGRAM_NOT_FOUND. */
   async remove(program: string): Promise<void> {
     const stored = await this.#documents.get(PROGRAMS_PARTITION, [program])
     if (stored === null || stored.value.isRemoved)

@@ -5,7 +5,7 @@ import type { RecordedIndex, RecordedSlot } from './scan.ts'
 export interface StoredBlocks {
   head(): Promise<PlacedBlock | null>
   at(slot: number): Promise<PlacedBlock | null>
-  /** Returns the first slot whose block time is at or after a time in Unix seconds; null if there is none. */
+  /** Returns the first slot whose block time is at or after a time in Unix seconds; null if no block is that late. */
   firstSince(blockTime: number): Promise<number | null>
 }
 
@@ -15,13 +15,13 @@ export type PlacedBlock = Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'>
 /** The relation of a folder to the store. */
 export interface FolderStanding {
   /**
-   * `empty`: nothing is stored. `same`: blocks of the folder are stored, or one follows the newest stored block.
-   * `unknown`: nothing contradicts this. `other`: the two cannot be of one chain.
+   * `empty`: the store is empty. `same`: blocks of the folder are stored, or one follows the newest stored block.
+   * `unknown`: no evidence for either. `other`: the two cannot be of one chain.
    */
   readonly kind: 'empty' | 'same' | 'unknown' | 'other'
   /** Evidence for `other` or `unknown`, or an oddity of `same`; null otherwise. */
   readonly detail: string | null
-  /** The newest stored slot; null while nothing is stored. */
+  /** The newest stored slot; null while the store is empty. */
   readonly head: number | null
   /** Number of the folder's slots above the head, which will be read. */
   readonly above: number
@@ -32,7 +32,7 @@ export interface FolderStanding {
 
 /**
  * Maximum number of a folder's slots looked up in the store, evenly spread. Two folders of one chain agree in every
- * slot, so a few would do; this many take less than a second on a cluster.
+ * slot, so a few would suffice; 200 take less than a second on a cluster.
  */
 const COMPARED_MAX = 200
 /** Maximum number of slots compared with the times of stored neighbours, at about twenty reads each. */
@@ -45,9 +45,11 @@ const SLOTS_PER_SECOND_MAX = 200
 /**
  * Compares a folder with the store that it is added to. A folder has no genesis, so blocks are the evidence:
  *
- * R1. A slot that both have is the same block, or one of another chain; the majority of the compared slots decides.
+ * R1. If both have a slot, their blocks are equal, or of different chains; the majority of the compared slots
+ *     decides.
  * R2. A later slot never has an earlier time, and no chain produces more than SLOTS_PER_SECOND_MAX slots a second.
- * R3. If no slot is in both and nothing contradicts the match, the folder is accepted, and the operator is warned.
+ * R3. If no slot is in both and no evidence contradicts the match, the folder is accepted, and the operator is
+ *     warned.
  *
  * Rejects with the store's error.
  */
@@ -86,7 +88,7 @@ export async function standingOf(index: RecordedIndex, store: StoredBlocks): Pro
   return { kind: 'unknown', detail: `none of its blocks is stored`, ...counts }
 }
 
-/** Describes how two blocks of one slot differ; null if they can be the same block. */
+/** Describes how two blocks of one slot differ; null if they can be one block. */
 function differenceOf(stored: PlacedBlock, recorded: PlacedBlock): string | null {
   const { slot } = stored
   if (stored.blockTime !== recorded.blockTime)

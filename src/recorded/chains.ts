@@ -1,6 +1,6 @@
 /** A slot of a folder, as far as its place in a chain is known. Hashes are in base58. */
 export interface ChainedSlot {
-  /** Null for single transactions and for blocks that do not state it; the same holds for the hashes. */
+  /** Null for single transactions and for blocks that do not state it; likewise the hashes. */
   readonly parentSlot: number | null
   readonly blockhash: string | null
   readonly parentBlockhash: string | null
@@ -8,10 +8,10 @@ export interface ChainedSlot {
   readonly block: object | null
 }
 
-/** A block that cannot be of the same chain as a kept one. */
+/** A block that cannot be on one chain with a kept block. */
 export interface StrayBlock {
   readonly slot: number
-  /** The slot of the kept block that it, or a block of its run, contradicts. */
+  /** The slot of the kept block that this block, or a block of its run, contradicts. */
   readonly contradicts: number
 }
 
@@ -19,11 +19,11 @@ export interface StrayBlock {
 interface Link {
   readonly slot: number
   readonly block: ChainedSlot
-  /** Its parent, if the folder has it under the hash that this block names, or one of the two has no hash. */
+  /** Its parent, if the folder has it under the hash that this block names, or if one of the hashes is unknown. */
   readonly parent: Link | null
   /** Number of blocks that descend from it, including itself. */
   descendants: number
-  /** The child with the most descendants, the earliest of equals. */
+  /** The child with the most descendants; the earliest if several have as many. */
   heir: Link | null
   run: Run
 }
@@ -37,8 +37,8 @@ interface Run {
 
 /**
  * Finds the blocks of a folder that are not of its chain, in time linear in the number of blocks. Blocks are joined
- * into runs. Of two runs that contradict each other the longer one is kept, the earlier one of equals. Two runs of
- * different chains whose slots do not overlap contradict each other nowhere, so both are kept.
+ * into runs. Of two runs that contradict each other the longer one is kept; if they are equally long, the earlier
+ * one. Two runs of different chains whose slots do not overlap do not contradict each other, so both are kept.
  *
  * @param slots Ascending.
  */
@@ -98,14 +98,14 @@ function joined(slots: readonly number[], bySlot: ReadonlyMap<number, ChainedSlo
   return links
 }
 
-/** Whether a block and an earlier one cannot both be of one chain. */
+/** Returns whether a block and an earlier one cannot both be on one chain. */
 function contradicts({ block }: Link, earlier: Link): boolean {
   const { parentSlot } = block
   if (parentSlot === null) return false
   return parentSlot < earlier.slot || (parentSlot === earlier.slot && isOtherParent(block, earlier))
 }
 
-/** Whether a block names a hash for its parent that differs from that of the parent slot's block. */
+/** Returns whether a block names a hash for its parent that differs from that of the parent slot's block. */
 function isOtherParent({ parentBlockhash }: ChainedSlot, { block: { blockhash } }: Link): boolean {
   return parentBlockhash !== null && blockhash !== null && parentBlockhash !== blockhash
 }

@@ -65,7 +65,7 @@ export function openBytes(
   const file = createReadStream(path, { ...range, highWaterMark: 256 * 1024 })
   if (compression === null) return file
   const decompressed = compression === 'gzip' ? createGunzip() : createZstdDecompress()
-  // An error of either stream ends reading from the second, where the reader sees it.
+  // An error of either stream ends reading from the second, where the reader gets it.
   return pipeline(file, decompressed, () => undefined)
 }
 
@@ -81,7 +81,7 @@ export async function readText(bytes: AsyncIterable<Buffer>, bytesMax: number): 
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Whether a link points to a file. Links to directories are not followed: they may form a loop. */
+/** Returns whether a link points to a file. Links to directories are not followed: they may form a loop. */
 async function isLinkedFile(path: string): Promise<boolean> {
   return stat(path).then(
     (target) => target.isFile(),

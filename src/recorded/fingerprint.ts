@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RpcBlock } from '../chain/rpc/block.ts'
 import type { TokenBalance } from '../chain/transaction.ts'
 
-/** Returns a digest of a block's content that is the same under every lossless encoding. */
+/** Returns a digest of a block's content that does not depend on its encoding, as long as that is lossless. */
 export function blockFingerprint(block: RpcBlock): string {
   const hash = createHash('sha256')
   const say = (...facts: readonly unknown[]): void => void hash.update(facts.join(',') + ';')

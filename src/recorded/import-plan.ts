@@ -10,20 +10,20 @@ export interface ImportPlan {
   readonly due: readonly number[]
   /** Slots that the archive has. */
   readonly stored: readonly number[]
-  /** Slots up to the end of the archive that it does not have. They cannot be added later. */
+  /** Slots up to the end of the archive that it lacks. They cannot be added later. */
   readonly tooLate: readonly number[]
-  /** Slots at or after the first live slot, which the service has itself. */
+  /** Slots at or after the first live slot, which the service indexes itself. */
   readonly live: readonly number[]
   /** The end of the archive; null while it is empty. */
   readonly end: number | null
 }
 
-/** Maximum distance of slots that are looked up together. Chosen: a read of a thousand rows takes milliseconds. */
+/** Maximum span of slots that are looked up together. A read of a thousand rows takes milliseconds. */
 const SLOTS_PER_READ = 1_000
 
 /**
- * Divides the slots of a recorded folder. `firstLive` is the first slot of the live store, null if there is none. Rejects with
- * the store's error.
+ * Divides the slots of a recorded folder. `firstLive` is the first slot of the live store; null if that is empty. Rejects
+ * with the store's error.
  */
 export async function importPlan(
   { slots }: Pick<RecordedIndex, 'slots'>,
@@ -52,7 +52,7 @@ async function notStored(slots: readonly number[], archive: ArchivedBlocks): Pro
   return missing
 }
 
-/** Returns the slots below a slot, and the others. */
+/** Returns the slots below `at`, and the others. */
 function split(slots: readonly number[], at: number): readonly [number[], number[]] {
   const found = slots.findIndex((slot) => slot >= at)
   const end = found === -1 ? slots.length : found

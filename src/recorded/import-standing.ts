@@ -15,8 +15,8 @@ export interface ImportStanding {
 }
 
 /**
- * Compares a recorded folder with the archive that it is added to, and with the live store, whose chain it must be of. `live`
- * is null if there is none. Rejects with the store's error.
+ * Compares a recorded folder with the archive that it is added to, and with the live store, whose chain it must be of.
+ * `live` is null if no live store exists. Rejects with the store's error.
  */
 export async function importStanding(
   index: RecordedIndex,

@@ -7,7 +7,7 @@ export interface InputRecord {
   readonly outcome: TextOutcome | { readonly kind: 'unreadable'; readonly reason: string }
 }
 
-/** The same limit as for a record of a folder. */
+/** Maximum bytes of an input, as for a record of a folder. */
 const INPUT_BYTES_MAX = 256 * 1024 * 1024
 
 /** Reads the records of files in order: one document, or one per line. `-` is standard input. */

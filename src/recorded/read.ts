@@ -62,7 +62,7 @@ async function mergeSingles(
   return blockTime === null ? null : { slot, blockTime, parentSlot: null, transactions, votes: 0 }
 }
 
-/** Compares by recorded index; records without one come last, in order of their files. */
+/** Compares by recorded index; records without an index come last, in order of their files. */
 function byPosition(a: SingleRecord, b: SingleRecord): number {
   if (a.index !== null && b.index !== null && a.index !== b.index) return a.index - b.index
   if ((a.index === null) !== (b.index === null)) return a.index === null ? 1 : -1

@@ -61,7 +61,7 @@ const RECORDS_MAX = 1_000_000
 
 /**
  * Makes the first pass over a recorded folder: reads every record once to learn its slot and whether it can be read,
- * and keeps only its place. Holds one record in memory at a time. Never rejects because of the folder's contents.
+ * and stores only its place. Holds one record in memory at a time. Never rejects because of the folder's contents.
  */
 export async function scanRecorded(directory: string, options: ScanOptions = {}): Promise<RecordedIndex> {
   const isDirectory = await stat(directory).then(
@@ -229,7 +229,7 @@ class Scan {
     }
   }
 
-  /** Whether a record has a slot and a time; reports it otherwise. */
+  /** Returns whether a record has a slot and a time; reports it otherwise. */
   #isPlaced<T extends { slot: number | null; blockTime: number | null }>(
     place: RecordPlace,
     record: T
@@ -250,7 +250,7 @@ class Scan {
     return false
   }
 
-  /** Whether a block has the same content as the record at an earlier place. */
+  /** Returns whether a block's content equals that of the record at an earlier place. */
   async #isSame(place: RecordPlace, block: RpcBlock): Promise<boolean> {
     const earlier = await this.#loader.load(place, {}).catch(() => null)
     return earlier?.kind === 'block' && blockFingerprint(earlier.block) === blockFingerprint(block)

@@ -4,8 +4,8 @@ import { WSOL } from '../market/cash.ts'
 import { sumOf, type AccountChange, type Flow, type TransactionChanges } from './transaction-changes.ts'
 
 /**
- * The changes of a transaction as a watched address sees them. Token accounts count for their owners. The address counts
- * for itself, also if it is a token account.
+ * The changes of a transaction from the view of a watched address. Token accounts count for their owners. The address counts
+ * for itself, even if it is a token account.
  */
 export class AddressChanges {
   readonly address: string
@@ -38,7 +38,7 @@ export class AddressChanges {
     return sumOf(this.own.filter(({ isNative, mint }) => !isNative && mint === WSOL))
   }
 
-  /** Whether an account or its owner counts for the address. */
+  /** Returns whether an account or its owner counts for the address. */
   isOwn({ account, party }: Pick<Flow, 'account' | 'party'>): boolean {
     return account === this.#key || party === this.address
   }
@@ -57,8 +57,8 @@ export class AddressChanges {
   }
 
   /**
-   * Lists the other parties with a change opposite to one of the address, with their amounts. Wrapped SOL that nobody else
-   * gained or lost came from lamports, or became lamports, so lamports count for it.
+   * Lists the other parties with a change opposite to one of the address, with their amounts. Wrapped SOL that no other
+   * party gained or lost came from lamports, or became lamports, so lamports count for it.
    */
   oppositeTo(change: AccountChange): readonly (readonly [party: string, amount: bigint])[] {
     const amount = this.all.withoutFee(change)
@@ -76,12 +76,12 @@ export class AddressChanges {
     return change.isNative && this.#haveWrappedLeg(trades) ? [] : trades
   }
 
-  /** Whether the account of a change, or its owner, is the user of a trade. */
+  /** Returns whether the account of a change, or its owner, is the user of a trade. */
   isTrader({ user }: Trade, { party }: AccountChange): boolean {
     return pubkeyToBase58(user) === party
   }
 
-  /** The tokens of accounts that the address owns, or is. The latter counts whoever owns it. */
+  /** The tokens of accounts that the address owns, or is. An account that it is counts whoever owns it. */
   #ownTokens(): readonly AccountChange[] {
     const itself = Map.groupBy(
       this.all.tokens.filter(({ account }) => account === this.#key),
@@ -96,7 +96,7 @@ export class AddressChanges {
     return [...merged.filter(({ pre, post }) => pre !== post), ...owned].sort((a, b) => a.account - b.account)
   }
 
-  /** Whether wrapped SOL of the address, and so not its lamports, paid for trades or was received in them. */
+  /** Returns whether wrapped SOL of the address, and so not its lamports, paid for trades or was received in them. */
   #haveWrappedLeg(trades: readonly Trade[]): boolean {
     const { wrapped } = this
     return trades.some(
@@ -105,10 +105,10 @@ export class AddressChanges {
   }
 }
 
-/** Whether a trade took a mint from its trader. */
+/** Returns whether a trade took a mint from its trader. */
 export const takesOf = ({ inMint }: Trade, mint: string): boolean => pubkeyToBase58(inMint) === mint
-/** Whether a trade gave a mint to its trader. */
+/** Returns whether a trade gave a mint to its trader. */
 export const givesOf = ({ outMint }: Trade, mint: string): boolean => pubkeyToBase58(outMint) === mint
 
-/** Whether one amount is a gain and the other a loss. */
+/** Returns whether one amount is a gain and the other a loss. */
 export const areOpposite = (a: bigint, b: bigint): boolean => (a < 0n && b > 0n) || (a > 0n && b < 0n)

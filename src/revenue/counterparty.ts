@@ -13,7 +13,7 @@ const NOBODY: Counterparty = { counterparty: null, confidence: 'none' }
  * pool of a swap, or the party with the largest change of the opposite sign, the first in the order of keys.
  */
 export function counterpartyOf(change: AccountChange, kind: EntryKind, seen: AddressChanges): Counterparty {
-  // The address itself is the other side of what it wraps.
+  // The address itself is the counterparty of wrapping.
   if (kind === 'unwrap') return NOBODY
   const amount = seen.all.withoutFee(change)
   const opposite = seen.oppositeTo(change)

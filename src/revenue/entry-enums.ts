@@ -12,6 +12,9 @@ export const ENTRY_KINDS = [
 ] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
-/** How the counterparty is known: the only one with the opposite amount, the pool of a swap or the largest of several, or not at all. */
+/**
+ * How the counterparty is known. `exact`: the only party with the opposite amount. `inferred`: the pool of a swap, or
+ * the largest of several.
+ */
 export const COUNTERPARTY_CONFIDENCES = ['exact', 'inferred', 'none'] as const
 export type CounterpartyConfidence = (typeof COUNTERPARTY_CONFIDENCES)[number]

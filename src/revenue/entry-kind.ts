@@ -14,7 +14,7 @@ export function entryKind(change: AccountChange, seen: AddressChanges): EntryKin
   return seen.oppositeTo(change).length > 0 ? 'transfer' : 'other'
 }
 
-/** Whether a change is the fee of the transaction and nothing else. */
+/** Returns whether a change consists only of the fee of the transaction. */
 export function isNetworkFee(
   { account, isNative, pre, post }: AccountChange,
   { all }: AddressChanges
@@ -23,7 +23,10 @@ export function isNetworkFee(
   return all.transaction.failed || post - pre === -all.transaction.feeLamports
 }
 
-/** Whether an inflow is a fee of another's trades: of one trade, of one kind in all trades, or of all trades. */
+/**
+ * Returns whether an inflow is a fee of another party's trades: of one trade, of one kind in all trades, or of all
+ * trades.
+ */
 function isTradeFee(change: AccountChange, seen: AddressChanges): boolean {
   const inflow = seen.all.withoutFee(change)
   if (inflow <= 0n) return false
@@ -38,9 +41,9 @@ function isTradeFee(change: AccountChange, seen: AddressChanges): boolean {
 }
 
 /**
- * Whether a change is transfer fees that Token-2022 had withheld. A withdrawal states no amount. So it explains the whole
- * change of an account that nothing else in the transaction moves tokens of, and the whole change of a mint without a mint
- * or burn, wherever the tokens went.
+ * Returns whether a change is transfer fees that Token-2022 had withheld. A withdrawal states no amount. So it explains the
+ * whole change of an account if no other instruction moves the account's tokens. It also explains the whole change of a mint
+ * that was neither minted nor burned, wherever the tokens went.
  */
 function isWithdrawnFee(
   { account, mint, isNative, pre, post }: AccountChange,
@@ -57,8 +60,8 @@ function isWithdrawnFee(
 }
 
 /**
- * Whether a change is SOL that the address wrapped or unwrapped. Wrapped SOL that no other party gained or lost came from
- * lamports or became lamports. They are the address's own if its lamports moved the opposite way. Its lamports are
+ * Returns whether a change is SOL that the address wrapped or unwrapped. Wrapped SOL that no other party gained or lost came
+ * from lamports or became lamports. They are the address's own if its lamports moved the opposite way. Its lamports are
  * explained only if they differ from the wrapped SOL by rents alone.
  */
 function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
@@ -73,9 +76,9 @@ function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
 }
 
 /**
- * Whether `SyncNative` made lamports of the address, a wrapped SOL account, its tokens: they had arrived earlier, as lamports
- * with a row of their own. The ledger of its owner has no such row, because blocks do not state who owns the account of a
- * plain transfer. There the tokens are the income.
+ * Returns whether `SyncNative` made lamports of the address, a wrapped SOL account, its tokens: they had arrived earlier, as
+ * lamports with their own row. The ledger of its owner has no such row, because blocks do not state the owner of a
+ * plain transfer's account. In the owner's ledger the tokens are the income.
  */
 function isSynced(
   { account, isNative, pre, post }: AccountChange,
@@ -85,7 +88,7 @@ function isSynced(
   return !all.lamports.some((each) => each.account === account)
 }
 
-/** Whether lamports went into token accounts that the transaction created, or came from ones that it closed. */
+/** Returns whether lamports went into token accounts that the transaction created, or came from ones that it closed. */
 function isRent(change: AccountChange, seen: AddressChanges): boolean {
   if (!change.isNative) return false
   const amount = seen.all.withoutFee(change)
@@ -93,7 +96,7 @@ function isRent(change: AccountChange, seen: AddressChanges): boolean {
   return total(itself) === amount || rentSums(seen).some((rent) => rent + amount === 0n)
 }
 
-/** The rents of the address's own token accounts, and of all. */
+/** The rents of the address's own token accounts, and those of all token accounts. */
 function rentSums(seen: AddressChanges): readonly bigint[] {
   const { rents } = seen.all
   return [total(rents.filter((rent) => seen.isOwn(rent))), total(rents)]
@@ -101,7 +104,10 @@ function rentSums(seen: AddressChanges): readonly bigint[] {
 
 const total = (flows: readonly Flow[]): bigint => flows.reduce((sum, { amount }) => sum + amount, 0n)
 
-/** Whether a change made or destroyed tokens. Wrapped SOL comes from lamports and becomes lamports. */
+/**
+ * Returns whether a change made or destroyed tokens. Wrapped SOL does not count: it comes from lamports and becomes
+ * lamports.
+ */
 function isSupplyChange({ mint, pre, post }: AccountChange, { all }: AddressChanges): boolean {
   return mint !== WSOL && sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
 }

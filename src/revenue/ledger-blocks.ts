@@ -15,9 +15,12 @@ export interface LedgerChanges {
 }
 export type LedgerBlock = QueuedBlock<LedgerChanges>
 
-/** Queues the balance changes of watched addresses for the follower of the ledger. It costs nothing while there are none. */
+/**
+ * Queues the balance changes of watched addresses for the follower of the ledger. It costs nothing while no address
+ * is watched.
+ */
 export class LedgerBlocks extends BlockQueue<LedgerChanges> {
-  /** By address, the newest slot whose block was read without it; -1 if there is none. */
+  /** By address, the newest slot whose block was read without it; -1 before the first. */
   #readWithout: ReadonlyMap<string, number> = new Map()
   #table = new PubkeyTable<string>([])
 
@@ -29,12 +32,12 @@ export class LedgerBlocks extends BlockQueue<LedgerChanges> {
     return QUEUE_MAX
   }
 
-  /** The newest slot whose block was read before this process heard of an address; -1 if there is none. */
+  /** Returns the newest slot whose block was read before this process knew an address; -1 before the first. */
   readWithout(address: string): number {
     return this.#readWithout.get(address) ?? this.newestSeen
   }
 
-  /** Sets the addresses for blocks that are read from now on. Returns the newest slot already read. */
+  /** Sets the addresses for blocks that are read later. Returns the newest slot already read. */
   watch(addresses: ReadonlySet<string>): number {
     const before = this.#readWithout
     const isSame = addresses.size === before.size && [...addresses].every((address) => before.has(address))

@@ -37,7 +37,10 @@ export function ledgerChanges(
 /** Watched addresses with their key indexes; -1 for an address that only owns token accounts. */
 type Addresses = Map<string, number>
 
-/** Returns the watched addresses whose lamports or tokens a transaction may have changed; null if there are none. */
+/**
+ * Returns the watched addresses whose lamports or tokens a transaction may have changed; null if it changed no
+ * watched address.
+ */
 function changedAddresses(transaction: Transaction, watched: PubkeyTable<string>): Addresses | null {
   const { keys, preBalances, postBalances, failed } = transaction
   let found: Addresses | null = null
@@ -58,7 +61,7 @@ function withTokens(
   addresses: Addresses | null
 ): Addresses | null {
   let found = addresses
-  const look = (balance: TokenBalance): void => {
+  const addOwners = (balance: TokenBalance): void => {
     const owner = ownerIn(balance, watched)
     if (owner !== undefined && !(found ??= new Map()).has(owner)) found.set(owner, -1)
     const account = keys.lookup(balance.account, watched)
@@ -67,15 +70,15 @@ function withTokens(
   for (let at = 0; at < before.length; at++) {
     const later = balanceOf(after, before[at]!.account, at)
     if (later !== null && isSame(before[at]!, later)) continue
-    look(before[at]!)
-    if (later !== null) look(later)
+    addOwners(before[at]!)
+    if (later !== null) addOwners(later)
   }
   for (let at = 0; at < after.length; at++)
-    if (balanceOf(before, after[at]!.account, at) === null) look(after[at]!)
+    if (balanceOf(before, after[at]!.account, at) === null) addOwners(after[at]!)
   return found
 }
 
-/** Returns the balance of an account. Both lists mostly have it at the same place. */
+/** Returns the balance of an account, which is mostly at equal indexes in both lists. */
 function balanceOf(balances: readonly TokenBalance[], account: number, at: number): TokenBalance | null {
   const likely = balances[at]
   if (likely !== undefined && likely.account === account) return likely
@@ -83,7 +86,7 @@ function balanceOf(balances: readonly TokenBalance[], account: number, at: numbe
   return null
 }
 
-/** Whether an account holds the same before and after; compares texts where a source has them. */
+/** Returns whether an account's balance is equal before and after; compares texts where a source has them. */
 function isSame(a: TokenBalance, b: TokenBalance): boolean {
   if (a.amountText === undefined || a.amountText !== b.amountText) if (a.amount !== b.amount) return false
   if (a.mintBase58 === undefined || a.mintBase58 !== b.mintBase58)
@@ -145,7 +148,7 @@ function fieldsOf(
   }
 }
 
-/** Returns the outer instruction that changed a balance; null if several could have, or none. */
+/** Returns the outer instruction that changed a balance; null if it is ambiguous, or no instruction did. */
 function ixIndexOf(change: AccountChange, kind: EntryKind, seen: AddressChanges): number | null {
   if (isNetworkFee(change, seen)) return null
   const candidates =

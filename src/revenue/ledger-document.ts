@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { defineDocument, jsonBigint } from '../../storage/document-definition.ts'
 import { ledgerEntry } from './ledger-entry.ts'
 
-/** Days for which the ledger is kept: a year's window, and a month. */
+/** Days for which the ledger is retained: a year's window, and a month. */
 const LEDGER_DAYS = 400
 const TTL_MS = LEDGER_DAYS * 86_400_000
 
-/** Entries of one document at most. Chosen: 25 KB of JSON; a document has at most 32 KiB. */
+/** Maximum entries of one document: 25 KB of JSON; a document has at most 32 KiB. */
 export const PIECE_ENTRIES = 40
 
 /** Entries of an address in one block. They never change; a fork deletes them. */
@@ -41,15 +41,18 @@ const sums = z.object({
   /** Millionths of USD, of the changes with a price. */
   inflowMicroUsd: jsonBigint,
   outflowMicroUsd: jsonBigint,
-  /** Entries of versions that count those without a price, and the number of those that the sums in USD lack. */
+  /**
+   * `counted`: entries of versions that count unpriced ones. `unpriced`: entries without a price, which the sums in
+   * USD lack.
+   */
   counted: z.number().default(0),
   unpriced: z.number().default(0)
 })
 export type Sums = z.infer<typeof sums>
 
 /**
- * The sums of an address over a slot's entries of a mint, or of all mints, and over those of all slots up to it. So the
- * sums of any window follow from its first and its last document, also where earlier ones have expired.
+ * The sums of an address over a slot's entries of a mint, or of all mints, and over the entries of all slots up to
+ * it. So the sums of any window follow from its first and last document, even if earlier ones have expired.
  */
 export const LEDGER_SUM = defineDocument({
   kind: 'ledger-sum',

@@ -32,16 +32,16 @@ export const ledgerChange = z.object({
   feeLamports: jsonBigint,
   /** Null for a reward. */
   feePayer: z.string().nullable(),
-  /** Index of the outer instruction that has changed the balance; null if it is not known. */
+  /** Index of the outer instruction that changed the balance; null if unknown. */
   ixIndex: z.number().nullable()
 })
 export type LedgerChange = z.infer<typeof ledgerChange>
 
 /** A balance change with its values at the time of its block. */
 export const ledgerEntry = ledgerChange.extend({
-  /** USD value of the change, negative for an outflow; null without a price. */
+  /** USD value of the change, negative for an outflow; null if the price is unknown. */
   valueUsd: z.number().nullable(),
-  /** USD value of the fee, on the lamports of the address that paid it; null elsewhere, and without a price. */
+  /** USD value of the fee, on the lamports of the address that paid it; null elsewhere, and if the price is unknown. */
   feeUsd: z.number().nullable()
 })
 export type LedgerEntry = z.infer<typeof ledgerEntry>

@@ -6,8 +6,8 @@ import { Documents } from '../../storage/documents.ts'
 const PARTITION = 'ledger-gaps'
 
 /**
- * Why slots are missing: no process has read their blocks for the ledger, or the index itself has none, which it may still
- * get.
+ * Reasons why slots are missing: no process has read their blocks for the ledger, or the index itself lacks them and may
+ * still get them.
  */
 export const GAP_REASONS = ['ingest_down', 'upstream_missing'] as const
 

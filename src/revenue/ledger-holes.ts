@@ -1,7 +1,7 @@
 import type { Block } from '../chain/transaction.ts'
 import type { LedgerHole } from './ledger-progress.ts'
 
-/** Lists what a block does not state of that which changes balances. Inner instructions are not part of it. */
+/** Lists the kinds of balance changes that a block does not state. Inner instructions do not count. */
 export function holesIn({ transactions, rewards, leftOut = 0 }: Block): readonly LedgerHole[] {
   let lacksBalances = false
   let lacksTokens = false

@@ -7,7 +7,7 @@ import { solPriceAt } from '../market/sol-usd.ts'
 import type { Storage } from '../../storage/port.ts'
 
 const MINUTE = 60
-/** Maximum age of the trade that a price comes from, in seconds. Chosen: a day; an older price says little of a value. */
+/** Maximum age of the trade that a price comes from, in seconds: a day. An older price says little about a value. */
 const AGE_MAX = 86_400
 
 /** Prices of tokens at the time of a block, from the stored market. */
@@ -20,7 +20,7 @@ export class LedgerPrices {
     this.#cash = cash
   }
 
-  /** Reads the USD price of one unit of each mint (base58) at a time; those without one are absent. */
+  /** Reads the USD price of one unit of each mint (base58) at a time; mints without a price are absent. */
   async at(mints: Iterable<string>, blockTime: number): Promise<ReadonlyMap<string, number>> {
     const prices = new Map<string, number>()
     await Promise.all(
@@ -46,7 +46,7 @@ export class LedgerPrices {
     return pair.last.blockTime >= blockTime - AGE_MAX ? priceUsd(pair.last) : null
   }
 
-  /** The price of a block that comes after later ones: that of the last minute with a trade. */
+  /** Returns the price for a block that is older than later ones: that of the last minute with a trade. */
   async #minute({ mint, cash }: PairRow, blockTime: number): Promise<number | null> {
     const range = { from: blockTime - AGE_MAX, to: blockTime + 1, limit: 1 }
     const [candle] = await this.#storage.candles.range(mint, cash, '1m', range)

@@ -11,12 +11,12 @@ export const LEDGER_HOLES = [
 ] as const
 export type LedgerHole = (typeof LEDGER_HOLES)[number]
 
-/** Slots between whose first and last some blocks have a hole, both ends included. */
+/** A range of slots in which some blocks have a hole, both ends included. */
 const holeRange = z.object({
   reason: z.enum(LEDGER_HOLES),
   from: z.number(),
   to: z.number(),
-  /** Number of blocks with it; null if they were not counted. */
+  /** Number of blocks with the hole; null if they were not counted. */
   blocks: z.number().nullable()
 })
 export type LedgerHoleRange = z.infer<typeof holeRange>
@@ -28,7 +28,7 @@ const progress = z.object({
   blockhash: z.string().nullable(),
   /** Its block time, unix seconds; 0 if unknown. */
   blockTime: z.number(),
-  /** At most one of each reason; absent in progress of versions that read no rewards. */
+  /** At most one for each reason; absent in progress of versions that read no rewards. */
   holes: z.array(holeRange).optional()
 })
 export type LedgerProgress = z.infer<typeof progress>
@@ -61,6 +61,6 @@ export function plusHoles(
   return [...others, ...grown]
 }
 
-/** How far the follower of the ledger has come. */
+/** Returns the stored progress of the follower of the ledger. */
 export const ledgerProgressIn = (store: DocumentStore): StoredProgress<LedgerProgress> =>
   new StoredProgress(store, { kind: 'ledger-progress', schema: progress, none: NO_PROGRESS })

@@ -14,15 +14,15 @@ import { holesOf, ledgerProgressIn, type LedgerHoleRange } from './ledger-progre
 import { minus, NO_SUMS, plus, type MintSums } from './sums.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
-/** Pieces of one read at most. Chosen: a page of 100 entries of a quiet address needs few reads. */
+/** Maximum pieces of one read: a page of 100 entries of a quiet address needs few reads. */
 const PIECES_PER_READ = 8
-/** Pieces of the first reads of all addresses together, if each has one at least. Chosen: 2 MB of JSON. */
+/** Maximum pieces of the first reads of all addresses together, with at least one each: 2 MB of JSON. */
 const FIRST_PIECES = 64
-/** Addresses that are read at once. Chosen: a tenant's 200 leave the store to other requests too. */
+/** Maximum concurrent reads of addresses, so that a tenant's 200 leave the store to other requests too. */
 const READS_AT_ONCE = 16
 /**
- * Sums of one read at least and at most. Chosen: a mint with thousands of documents costs few that are not needed, and
- * thousands of mints with one document each cost few reads.
+ * Minimum and maximum sums of one read. A mint with thousands of documents costs few unneeded sums, and thousands of
+ * mints with one document each cost few reads.
  */
 const [SUMS_MIN, SUMS_MAX] = [4, 256]
 
@@ -44,7 +44,7 @@ export interface LedgerEnd {
   readonly holes: readonly LedgerHoleRange[]
 }
 
-/** A place between two rows: that of the row before it. */
+/** A position in the order of rows: after the row that it names. */
 export type LedgerPlace = Pick<LedgerRow, 'slot' | 'txIndex' | 'index' | 'address'>
 
 /** Slots of a window, both ends included; `until` is absent up to the newest. */
@@ -55,7 +55,7 @@ export interface SlotWindow {
 
 export interface LedgerPage extends SlotWindow {
   readonly order: 'asc' | 'desc'
-  /** Only rows after this place in the order. */
+  /** Only rows after this position. */
   readonly after: LedgerPlace | null
   readonly limit: number
   /** Lets other work run between ROWS_PER_SLICE rows. */
@@ -67,7 +67,7 @@ export interface WindowSums {
   readonly all: Sums
   /** Mints with an entry, in the order of their base58. */
   readonly byMint: readonly MintSums[]
-  /** Block time of the newest entry, unix seconds; null without an entry. */
+  /** Block time of the newest entry, unix seconds; null if the window is empty. */
   readonly lastAt: number | null
 }
 
@@ -157,7 +157,10 @@ export class LedgerReader {
     }
   }
 
-  /** Sums up a mint's entries from one slot to another; null without any. `known` is the first document, if it was read. */
+  /**
+   * Sums up a mint's entries from one slot to another; null if there are no entries. `known` is the first document,
+   * if it was read.
+   */
   async #window(
     address: string,
     mint: string,
@@ -210,13 +213,13 @@ function windowOf(first: LedgerSum, last: LedgerSum): MintWindow {
   return { decimals: last.decimals, sums, lastAt: last.blockTime }
 }
 
-/** The first slot of a window in which an address has entries; null before they begin. */
+/** The first slot of a window in which an address can have entries; null if the window ends before they begin. */
 function firstSlot({ captureFrom }: WatchedAddress, { from, until = Infinity }: SlotWindow): number | null {
   if (captureFrom === null || captureFrom.slot > until) return null
   return Math.max(captureFrom.slot, from)
 }
 
-/** Returns the next row that a page may have; null at the end. */
+/** Returns the next row that belongs to the page; null at the end. */
 async function nextOf(
   rows: AsyncGenerator<LedgerRow, void, undefined>,
   isAfter: (row: LedgerRow) => boolean
@@ -228,7 +231,7 @@ async function nextOf(
   }
 }
 
-/** Below zero if `a` comes before `b` in an order. */
+/** Compares two positions in an order: below zero if `a` comes before `b`. */
 function inOrder(a: LedgerPlace, b: LedgerPlace, order: 'asc' | 'desc'): number {
   const compared =
     a.slot - b.slot ||

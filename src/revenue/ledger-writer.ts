@@ -12,12 +12,12 @@ import type { LedgerEntry } from './ledger-entry.ts'
 import { NewestSums, type NewestSum } from './newest-sums.ts'
 import { NO_SUMS, plus, sumsOf } from './sums.ts'
 
-/** Pieces that are read at once. Chosen: 200 KB. */
+/** Maximum pieces that are read at once: 200 KB. */
 const PIECES_PER_READ = 8
-/** Pieces that are written at once. Chosen: 400 KB; a crash may leave holes between them, which a repeat fills. */
+/** Maximum pieces that are written at once: 400 KB. A crash may leave holes between them, which a repeated write fills. */
 const PIECES_PER_WRITE = 16
 
-/** Totals that a late block corrects at once. Chosen: a write of the embedded store has up to that many without a wait. */
+/** Maximum totals that a late block corrects at once. The embedded store writes up to that many without a wait. */
 const UPDATES_AT_ONCE = 64
 
 /** An address's entries of a block. */
@@ -30,14 +30,14 @@ export interface LedgerPart {
   readonly entries: readonly LedgerEntry[]
 }
 
-/** Writes the ledger of watched addresses. Each method may be repeated after a crash, and then does the rest. */
+/** Writes the ledger of watched addresses. Each method may be repeated after a crash, and then completes the work. */
 export class LedgerWriter {
   readonly #pieces: Documents<LedgerPiece>
   readonly #sums: Documents<LedgerSum>
   readonly #newest = new NewestSums()
   readonly #isOurs: () => Promise<boolean>
 
-  /** `isOurs` resolves with whether no other process has taken over. */
+  /** `isOurs` resolves with whether this process is still the only writer. */
   constructor(store: DocumentStore, isOurs: () => Promise<boolean> = async () => true) {
     this.#isOurs = isOurs
     this.#pieces = new Documents(store, LEDGER_PIECE)
@@ -45,8 +45,9 @@ export class LedgerWriter {
   }
 
   /**
-   * Stores an address's entries of a block, and adds them to its sums and to those of later blocks. Entries that are stored
-   * already stay, also if their prices differ. Resolves with the stored entries. Calls for one address come one after another.
+   * Stores an address's entries of a block, and adds them to its sums and to those of later blocks. Entries that are already
+   * stored are not changed, even if their prices differ. Resolves with the stored entries. Calls for one address must be
+   * sequential.
    */
   async put(part: LedgerPart): Promise<LedgerPart> {
     const pieces = piecesOf(part)
@@ -69,8 +70,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Deletes the entries of an address after a slot, and their sums, until another process takes over. Resolves with the
-   * deleted entries, newest block first.
+   * Deletes the entries of an address after a slot, and their sums, until another process becomes the writer.
+   * Resolves with the deleted entries, newest block first.
    */
   async rollBack(address: string, after: number): Promise<readonly LedgerPart[]> {
     const removed: LedgerPart[] = []
@@ -83,16 +84,16 @@ export class LedgerWriter {
       const pieces = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
       const entries = pieces.documents.flatMap(({ value }) => value.entries)
       const sums = await this.#sumsAt(address, slot, entries)
-      // After the reads: these documents are then of no other process.
+      // After the reads, so that no other process has written these documents.
       if (!(await this.#isOurs())) return removed
-      // First: a sum without its entries would count in those of later blocks.
+      // The sums go first: a sum without its entries would count in those of later blocks.
       await Promise.all(sums.map(async (sum) => this.#sums.delete(sum)))
       for (const piece of pieces.documents.toReversed()) await this.#pieces.delete(piece)
       removed.push({ address, slot, blockTime, blockhash, entries })
     }
   }
 
-  /** Deletes the newest entries of an address that are of blocks which `isOf` denies, up to the first that it confirms. */
+  /** Deletes the newest entries of an address whose blocks `isOf` denies, up to the first block that it confirms. */
   async removeLost(
     address: string,
     isOf: (block: Pick<LedgerPart, 'slot' | 'blockhash'>) => Promise<boolean>
@@ -105,7 +106,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Deletes the entries that a block has left, and brings the sums from its slot on in line with the others. */
+  /** Deletes the entries of a block, and corrects the sums from its slot on. */
   async remove({ address, slot, blockhash }: Omit<LedgerPart, 'entries'>): Promise<void> {
     const { documents } = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
     const pieces = documents.filter(({ value }) => value.blockhash === blockhash)
@@ -116,7 +117,7 @@ export class LedgerWriter {
     await this.sumUp(address, slot - 1)
   }
 
-  /** Reads the sums of a slot that entries count in. */
+  /** Reads the sums of a slot that include the given entries. */
   async #sumsAt(
     address: string,
     slot: number,
@@ -126,7 +127,7 @@ export class LedgerWriter {
     return (await Promise.all(found)).filter((sum) => sum !== null)
   }
 
-  /** Brings the sums of an address after a slot in line with its entries, behind which a crash may have left them. */
+  /** Corrects the sums of an address after a slot, which a crash may have left behind its entries. */
   async sumUp(address: string, after: number): Promise<void> {
     const totals = new Map<string, Sums>()
     this.#newest.forget(address)
@@ -165,7 +166,7 @@ export class LedgerWriter {
     )
   }
 
-  /** Stores the sums of a block, which follow from those of the block before, and corrects the totals of later blocks. */
+  /** Stores the sums of a block, which follow from those of the previous block, and corrects the totals of later blocks. */
   async #add(sum: LedgerSum): Promise<void> {
     const { address, mint, slot, own } = sum
     const newest = this.#newest.take(address, mint) ?? (await this.#newestOf(address, mint))
@@ -177,11 +178,11 @@ export class LedgerWriter {
     await this.#correct(address, mint, slot, total)
   }
 
-  /** Stores the sums of a block in place of those that it may have. */
+  /** Stores the sums of a block, replacing earlier ones. */
   async #store(sum: LedgerSum): Promise<void> {
     const stored = await this.#sums.get(sum.address, [sum.mint, sum.slot])
     if (stored === null) await this.#sums.insert(sum)
-    // The last entries of a block may not have been stored yet.
+    // The last entries of a block are possibly not stored yet.
     else if (!isEqual(stored.value.own, sum.own) || !isEqual(stored.value.total, sum.total))
       await this.#sums.update(stored, sum)
   }

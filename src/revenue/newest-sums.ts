@@ -1,8 +1,8 @@
 import type { LedgerSum } from './ledger-document.ts'
 
-/** Addresses whose sums are remembered. Chosen: the addresses of ten tenants; one with ten mints takes 4 KB. */
+/** Maximum cached addresses: those of ten tenants. An address with ten mints takes 4 KB. */
 const ADDRESSES_MAX = 2_000
-/** Mints of one address that are remembered. Chosen: those of a busy block. */
+/** Maximum cached mints of one address: those of a busy block. */
 const MINTS_MAX = 64
 
 /** The newest sums of a mint. */
@@ -12,7 +12,7 @@ export type NewestSum = Pick<LedgerSum, 'slot' | 'total'>
 export class NewestSums {
   readonly #addresses = new Map<string, Map<string, NewestSum>>()
 
-  /** Returns the newest sums and forgets them: they are put again once the next ones are stored. */
+  /** Returns the newest sums and removes them; they are put back once the next ones are stored. */
   take(address: string, mint: string): NewestSum | undefined {
     const mints = this.#addresses.get(address)
     const newest = mints?.get(mint)
@@ -22,7 +22,7 @@ export class NewestSums {
 
   put(address: string, mint: string, newest: NewestSum): void {
     const mints = this.#addresses.get(address) ?? new Map<string, NewestSum>()
-    // The one that was put longest ago comes first.
+    // The oldest entry comes first.
     this.#addresses.delete(address)
     this.#addresses.set(address, mints.set(mint, newest))
     evict(mints, MINTS_MAX)

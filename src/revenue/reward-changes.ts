@@ -11,7 +11,10 @@ export interface RewardChanges {
 
 const NONE: RewardChanges = { before: new Map(), after: new Map() }
 
-/** Returns the balance changes of addresses by the rewards of a block. A block without watched rewards costs a look-up each. */
+/**
+ * Returns the balance changes of addresses by the rewards of a block. A block without watched rewards costs one
+ * look-up per reward.
+ */
 export function rewardChanges(
   rewards: readonly Reward[] | undefined,
   isWatched: (address: string) => boolean
@@ -43,7 +46,7 @@ function changeOf(
   txIndex: number,
   index: number
 ): LedgerChange {
-  // Collected rent is a cost of the account, and not paid by the block to it.
+  // Collected rent is a cost of the account, not a payment of the block to it.
   const kind: EntryKind = type === 'rent' && lamports < 0n ? 'rent' : 'reward'
   return {
     signature: null,

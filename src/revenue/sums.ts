@@ -55,7 +55,10 @@ export function sumsOf(address: string, entries: readonly LedgerEntry[]): readon
   return [{ mint: ALL_MINTS, decimals: 0, sums: all }, ...byMint.values()]
 }
 
-/** Groups entries of one transaction and mint. The rewards before the transactions of a block are a group, and those after. */
+/**
+ * Groups entries of one transaction and mint. Rewards before the transactions of a block form one group, rewards
+ * after them another.
+ */
 function byTransaction(entries: readonly LedgerEntry[]): Iterable<[LedgerEntry, ...LedgerEntry[]]> {
   const groups = new Map<string, [LedgerEntry, ...LedgerEntry[]]>()
   for (const entry of entries) {
@@ -69,7 +72,7 @@ function byTransaction(entries: readonly LedgerEntry[]): Iterable<[LedgerEntry, 
 
 function flowOf(changes: readonly LedgerEntry[]): Omit<Sums, 'entries' | 'counted'> {
   const delta = changes.reduce((sum, change) => sum + deltaOf(change), 0n)
-  // All changes of a mint in a block have the same price.
+  // All changes of a mint in a block have one price.
   const usd = changes.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0)
   const microUsd = BigInt(Math.round(Math.abs(usd) * 1e6))
   const isInflow = delta > 0n

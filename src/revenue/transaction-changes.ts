@@ -96,7 +96,7 @@ export class TransactionChanges {
     return [{ account, party: this.#partyOf(account), ...native, pre: BigInt(pre), post: BigInt(post) }]
   }
 
-  /** Equal numbers for an account whose balances the record lacks. */
+  /** Returns equal numbers for an account whose balances the record lacks. */
   #lamportBalances(account: number): readonly [pre: number, post: number] {
     const { preBalances, postBalances } = this.transaction
     const [pre, post] = [preBalances[account], postBalances[account]]
@@ -155,7 +155,7 @@ export function sumOf(changes: readonly Pick<AccountChange, 'pre' | 'post'>[]): 
   return changes.reduce((sum, { pre, post }) => sum + post - pre, 0n)
 }
 
-/** Whether two balances of an account are of the same mint, and of the same owner as far as both are known. */
+/** Returns whether two balances of an account are of one mint, and of one owner as far as both owners are known. */
 function isOfOneHolding(before: TokenBalance | undefined, after: TokenBalance | undefined): boolean {
   if (before === undefined || after === undefined) return true
   const [a, b] = [ownerOf(before), ownerOf(after)]

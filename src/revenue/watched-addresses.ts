@@ -6,7 +6,7 @@ import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX, type WatchedAddress } from './
 import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
 import { TenantChanges } from '../access/tenant-changes.ts'
 
-/** Changes by other processes that a request gives way to before it fails; those of this process wait for each other. */
+/** Maximum attempts when other processes change the addresses concurrently; changes of this process are queued. */
 const ATTEMPTS_MAX = 10
 
 /** The facts of an address that a tenant states. */
@@ -37,7 +37,7 @@ export class WatchedAddresses {
     return shards.flat()
   }
 
-  /** Watches an address, or changes what its tenant says of it. Rejects with WATCH_LIMIT_REACHED. */
+  /** Watches an address, or changes its tenant's facts about it. Rejects with WATCH_LIMIT_REACHED. */
   watch(tenant: string, facts: WatchedFacts, nowMs: number): Promise<WatchOutcome> {
     return this.#changes.run(tenant, () => this.#watch(tenant, facts, nowMs))
   }
@@ -54,7 +54,7 @@ export class WatchedAddresses {
     return this.#changes.run(tenant, () => this.#unwatch(tenant, address))
   }
 
-  /** Sets where the ledger of an address begins, unless it has begun. An address that is gone stays so. */
+  /** Sets where the ledger of an address begins, unless it has begun. A deleted address stays deleted. */
   async begin(
     watched: Stored<WatchedAddress>,
     captureFrom: NonNullable<WatchedAddress['captureFrom']>
@@ -65,7 +65,7 @@ export class WatchedAddresses {
   }
 
   async #watch(tenant: string, facts: WatchedFacts, nowMs: number): Promise<WatchOutcome> {
-    // One is free at random, unless the tenant has many: so most watches list no other.
+    // A random slot is free, unless the tenant has many addresses: so most watches list no others.
     let slot = randomInt(WATCHED_PER_TENANT_MAX)
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const before = await this.#documents.get(tenantShard(tenant), [tenant, facts.address])
@@ -94,7 +94,7 @@ export class WatchedAddresses {
     throw busy(address)
   }
 
-  /** Returns a slot at random that no address of a tenant has. Rejects with WATCH_LIMIT_REACHED. */
+  /** Returns a random slot that no address of a tenant has. Rejects with WATCH_LIMIT_REACHED. */
   async #freeSlot(tenant: string): Promise<number> {
     const taken = new Set((await this.#of(tenant)).map(({ value }) => value.slot))
     const free = Array.from({ length: WATCHED_PER_TENANT_MAX }, (_, slot) => slot).filter(

@@ -13,11 +13,11 @@ export interface CachedAnswer {
   readonly untilNewerThan: number | null
 }
 
-/** Longer answers are not cached. Chosen: a block of mainnet has 5 to 15 MB, and would evict thousands of others. */
+/** Maximum bytes of a cached answer. A block of mainnet has 5 to 15 MB, and would evict thousands of other answers. */
 const CACHED_BYTES_MAX = 1024 * 1024
 /**
- * TTL of an answer that belongs to a slot, in milliseconds, in case no newer slot is reported. One slot: a client that confirms a
- * transaction and then requests a blockhash must get another one, as from a node.
+ * TTL of an answer that belongs to a slot, in milliseconds, in case no newer slot is reported. One slot: a client that
+ * confirms a transaction and then requests a blockhash must get a new one, as from a node.
  */
 const BY_SLOT_MS_MAX = 400
 /** Longer keys are hashed. */
@@ -84,7 +84,7 @@ export class AnswerCache {
     )
   }
 
-  /** The slot after which an answer is stale; null for never, undefined for an answer that is not cached. */
+  /** Returns the slot after which an answer is stale; null if never, undefined for an answer that is not cached. */
   #end(
     { method, commitment, params }: UpstreamCall,
     { bytes, slot }: Pick<UpstreamAnswer, 'bytes' | 'slot'>,
@@ -99,7 +99,7 @@ export class AnswerCache {
     }
     if (bytes.length === 4 && bytes.toString('latin1') === 'null') return undefined
     if (method.refusesProcessed) return commitment === 'finalized' ? null : undefined
-    // Until a slot is finalized, another fork may give it another block time.
+    // Until a slot is finalized, another fork may change its block time.
     const asked = /^\[\s*(\d+)\s*\]$/.exec(params ?? '')?.[1]
     if (asked === undefined) return null
     return finalized !== null && Number(asked) <= finalized ? null : undefined
@@ -112,7 +112,7 @@ export function callKey({ method, params }: Pick<UpstreamCall, 'method' | 'param
   return text.length <= KEY_LENGTH_MAX ? text : `${method.name} ${hash('sha256', text, 'base64url')}`
 }
 
-/** Removes white space between the tokens of a JSON text. Numbers stay as they were written. */
+/** Removes white space between the tokens of a JSON text. Numbers are not changed. */
 function compact(text: string): string {
   return /\s/.test(text) ? text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1') : text
 }

@@ -9,7 +9,7 @@ export class AnswerDeadline {
   #asked = 0
   readonly #late: string[] = []
 
-  /** Without a deadline nothing is counted. */
+  /** With a null deadline nothing is counted. */
   constructor(ms: number | null, clock: Clock) {
     this.#ms = ms
     this.#clock = clock

@@ -3,7 +3,7 @@ export interface AnswerHead {
   readonly status: number
   /** Field values by name in lower case. */
   readonly fields: Readonly<Record<string, string>>
-  /** Bytes of the body; null for a refusal whose body is framed in another way, and is not read. */
+  /** Bytes of the body; null for a refusal whose body is framed differently, and is not read. */
   readonly length: number | null
   /** Whether the connection may carry another request. */
   readonly isPersistent: boolean
@@ -15,17 +15,17 @@ const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e\t]
 const LENGTH = /^(?:0|[1-9]\d{0,14})$/
 /** Statuses without a body whatever their fields say. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
-/** Statuses of which nothing but the head counts: to send such a request again would burden a node that refuses it. */
+/** Statuses whose head alone counts: resending such a request would burden a node that refuses it. */
 const isRefusal = (status: number): boolean =>
   status === 401 || status === 403 || status === 429 || status >= 500
-/** Fields that change how a body is framed, or what the connection carries. */
+/** Fields that change the framing of a body, or the protocol of the connection. */
 const UNUSUAL_FIELDS: readonly string[] = ['transfer-encoding', 'trailer', 'upgrade']
 const ENCODINGS: readonly (string | undefined)[] = [undefined, 'identity', 'gzip']
 
 /**
- * Reads the head of a response to a POST, without the empty line at its end. Returns null for every head that is not of
- * the usual form: HTTP/1.1, one `Content-Length`, no other framing, no line folding, each field once. Such a response is
- * left to a complete HTTP client.
+ * Reads the head of a response to a POST, without the empty line at its end. Returns null for every head that is not of the
+ * usual form: HTTP/1.1, one `Content-Length`, no other framing, no line folding, each field once. Such a response is handled
+ * by a complete HTTP client.
  */
 export function readAnswerHead(text: string): AnswerHead | null {
   const lines = text.split('\r\n')

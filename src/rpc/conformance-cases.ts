@@ -8,10 +8,10 @@ export interface ParsedAnswer {
   readonly retryAfterS?: number | undefined
 }
 
-/** Asks an endpoint with a body. Rejects without an answer. */
+/** Sends a body to an endpoint. Rejects if it is not answered. */
 export type Ask = (body: string) => Promise<ParsedAnswer>
 
-/** An endpoint gives no answers that can be compared; the message is for the operator. */
+/** Thrown if an endpoint gives no comparable answers; the message is for the operator. */
 export class Unanswered extends Error {
   /** Whether the endpoint may answer later. */
   readonly isRetryable: boolean
@@ -26,11 +26,11 @@ export class Unanswered extends Error {
 export interface ChainFacts {
   /** A finalized slot with a block. */
   readonly slot: number
-  /** A transaction of the block; one that moves tokens if there is one. */
+  /** A transaction of the block, preferably one that moves tokens. */
   readonly signature: string
   /**
-   * The wallet that paid the fee of `signature`. Without one, an account that no block changes; votes change vote
-   * accounts in every slot.
+   * The wallet that paid the fee of `signature`. If there is no such transaction, an account that no block changes;
+   * votes change vote accounts in every slot.
    */
   readonly address: string
   readonly blockhash: string
@@ -49,7 +49,7 @@ export interface ConformanceCase {
 const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 const NO_SIGNATURE = '1'.repeat(64)
-/** Blocks that are searched for a transaction that moves tokens. */
+/** Maximum blocks that are searched for a transaction that moves tokens. */
 const BLOCKS_MAX = 5
 
 interface ReadBlock {
@@ -69,7 +69,7 @@ interface AnsweredError {
   readonly data?: { readonly retryable?: boolean }
 }
 
-/** Reads facts from the newest finalized blocks. Throws `Unanswered` with the method that has no usable answer. */
+/** Reads facts from the newest finalized blocks. Throws `Unanswered` with the method whose answer is unusable. */
 export async function chainFacts(ask: Ask): Promise<ChainFacts> {
   const result = async (method: string, params: unknown[]): Promise<unknown> => {
     const { body } = await ask(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })).catch(

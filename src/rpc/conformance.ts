@@ -40,9 +40,9 @@ const BY_DESIGN: ReadonlyMap<string, (body: Members) => boolean> = new Map([
   ['getGenesisHash', ({ result }: Members) => result === MAINNET_GENESIS],
   ['getProgramAccounts', ({ result, error }: Members) => Array.isArray(result) || isError(error)]
 ])
-/** Comparisons of one case until its difference counts: the two may have been asked in different slots. */
-const LOOKS = 3
-/** Cases in a row without an answer. Chosen: an endpoint that is gone ends the run, one lost answer does not. */
+/** Comparisons of one case until its difference counts, because the two endpoints may have answered in different slots. */
+const COMPARISONS_MAX = 3
+/** Maximum consecutive cases without an answer. An unreachable endpoint ends the run, one lost answer does not. */
 const UNANSWERED_MAX = 3
 const TEXT_MAX = 160
 
@@ -54,15 +54,15 @@ interface Members {
 export interface ComparisonListener {
   /** Called with each difference that a client would notice. */
   differs(of: ConformanceCase, ours: string, theirs: string): void
-  /** Called after each case with the number of cases asked and of differences so far. May throw to end the run. */
+  /** Called after each case with the number of cases compared and of differences so far. May throw to end the run. */
   asked(cases: number, differences: number): void
   /** Called before a case is repeated; the case is repeated when the promise resolves. */
   beforeLook(): Promise<void>
 }
 
 /**
- * Asks two endpoints all cases, one after another. Without a node, only the form of the answers is checked. Returns the
- * counts by method. Throws `Unanswered` after three cases in a row without both answers.
+ * Sends all cases to two endpoints, one after another. If no node is given, only the form of the answers is checked.
+ * Returns the counts by method. Throws `Unanswered` after three consecutive cases without both answers.
  */
 export async function compareEndpoints(
   cases: readonly ConformanceCase[],
@@ -78,7 +78,7 @@ export async function compareEndpoints(
     const row = rows.get(method) ?? { method, asked: 0, equal: 0, by_design: 0, different: 0 }
     rows.set(method, row)
     row.asked++
-    const { outcome, isAnswered } = await looked(each, ours, theirs, listener)
+    const { outcome, isAnswered } = await compareRepeatedly(each, ours, theirs, listener)
     if (outcome.kind === 'equal') row.equal++
     else if (outcome.kind === 'by design') row.by_design++
     else {
@@ -94,21 +94,21 @@ export async function compareEndpoints(
   return [...rows.values()]
 }
 
-/** Asks both endpoints, and repeats the case after a difference. A missing answer counts as a difference. */
-async function looked(
+/** Queries both endpoints, and repeats the case after a difference. A missing answer counts as a difference. */
+async function compareRepeatedly(
   each: ConformanceCase,
   ours: Ask,
   theirs: Ask | null,
   listener: ComparisonListener
 ): Promise<{ readonly outcome: CaseOutcome; readonly isAnswered: boolean }> {
   const body = `{"jsonrpc":"2.0","id":1,"method":"${each.method}","params":${each.params}}`
-  for (let look = 1; ; look++) {
+  for (let comparison = 1; ; comparison++) {
     const [mine, other] = await Promise.all([answerOf(ours, body), theirs && answerOf(theirs, body)])
     const isAnswered = !(mine instanceof Error || other instanceof Error)
     const outcome: CaseOutcome = isAnswered
       ? compared(each, mine, other)
       : { kind: 'different', ours: textOf(mine), theirs: textOf(other) }
-    if (outcome.kind !== 'different' || look === LOOKS) return { outcome, isAnswered }
+    if (outcome.kind !== 'different' || comparison === COMPARISONS_MAX) return { outcome, isAnswered }
     await listener.beforeLook()
   }
 }
@@ -122,7 +122,7 @@ function textOf(answer: ParsedAnswer | Error | null): string {
 }
 
 /**
- * Compares the answers of the service and of a node to one case. Without a node, checks only the form of the
+ * Compares the answers of the service and of a node to one case. If no node is given, checks only the form of the
  * service's answer.
  */
 export function compared(
@@ -145,7 +145,7 @@ export function compared(
   return { kind: 'different', ours: shown(ours), theirs: shown(theirs.body) }
 }
 
-/** Tells whether an answer has the form of a JSON-RPC response. */
+/** Returns whether an answer has the form of a JSON-RPC response. */
 function isWellFormed(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
   const { jsonrpc, id, result, error } = body as Members
@@ -172,7 +172,7 @@ function withFieldOf(ours: unknown, theirs: unknown): unknown {
   return isField ? { ...(theirs as object), error: { ...other, data } } : theirs
 }
 
-/** Replaces values that differ between two moments: slots of contexts, subscription ids, and values that drift. */
+/** Replaces values that change over time: slots of contexts, subscription ids, and values that drift. */
 function normalised(method: string, body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   const { result, error, ...rest } = body as Members

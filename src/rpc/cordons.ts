@@ -22,13 +22,14 @@ export const CORDON = defineDocument({
 export type Cordon = z.infer<typeof CORDON.schema>
 
 /**
- * Returns the cordon of a node; undefined if it has none. It stays cordoned if its key is replaced in the URL (the id is
- * the same), and if a second node on its host changes its id (the digest is the same).
+ * Returns the cordon of a node; undefined if it is not cordoned. It stays cordoned if its key is replaced in the URL,
+ * because the id does not change. It also does if a second node on its host changes its id, because the digest does not
+ * change.
  */
 export const cordonOf = (cordons: readonly Cordon[], { id, digest }: NodeId): Cordon | undefined =>
   cordons.find((each) => each.digest === digest || each.id === id)
 
-/** The cordons of operators, as stored: they hold in all processes, and after a restart. */
+/** The cordons of operators, as stored: they hold in all processes, even after a restart. */
 export class Cordons {
   readonly #documents: Documents<Cordon>
 
@@ -40,7 +41,7 @@ export class Cordons {
     return (await this.#all()).map(({ value }) => value)
   }
 
-  /** Cordons a node. A cordoned node stays as it is. */
+  /** Cordons a node. A node that is already cordoned is not changed. */
   async add(node: NodeId, nowMs: number): Promise<void> {
     const cordons = await this.list()
     if (cordonOf(cordons, node) !== undefined) return

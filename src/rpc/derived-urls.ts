@@ -2,7 +2,7 @@
 export interface DerivedUrl {
   readonly name: string
   readonly url: string
-  /** Whether the service listens there only if it is set so. */
+  /** Whether the service listens there only if configured. */
   readonly isOptional: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
  * Returns pieces whose `return` always calls `end` first. A generator that was never started runs no `finally`, so
- * without this the source of an answer that nobody reads would stay open.
+ * the source of an unread answer would otherwise stay open.
  */
 export function endedPieces(pieces: AsyncGenerator<Buffer>, end: () => unknown): AsyncGenerator<Buffer> {
   const finish = pieces.return.bind(pieces)
@@ -12,6 +12,6 @@ export function endedPieces(pieces: AsyncGenerator<Buffer>, end: () => unknown):
   })
 }
 
-/** Ends a source of pieces that is not read, or not to its end. */
+/** Ends a source of pieces that is not read to its end. */
 export const endPieces = (source: AsyncIterable<Buffer>): Promise<unknown> | undefined =>
   source[Symbol.asyncIterator]().return?.()

@@ -2,20 +2,20 @@ import { RPC_CODE } from '../node/node-fault.ts'
 import type { UpstreamCall } from './upstreams.ts'
 import type { RawAnswer } from './raw-answer.ts'
 
-/** The fate of a node's answer. */
+/** The handling of a node's answer. */
 export type Verdict =
   /** The client gets it. */
   | 'deliver'
-  /** Another node may have the data. If none has, the client gets this answer. */
+  /** Another node may have the data. If no node has it, the client gets this answer. */
   | 'elsewhere'
-  /** An archive may have the data. If none has, the client gets this answer. */
+  /** An archive may have the data. If no archive has it, the client gets this answer. */
   | 'archive'
-  /** The node failed to answer. Another node is asked. If all fail, the client gets this answer. */
+  /** The node failed to answer. Another node is queried. If all fail, the client gets this answer. */
   | 'failed'
   /** The answer is older than the call's `minSlot`. The client never gets it. */
   | 'behind'
 
-/** The node has no such data, or no longer has it. Another node or an archive may have it (spec choices, section 5). */
+/** The node lacks the data, or no longer has it. Another node or an archive may have it (spec choices, section 5). */
 const ABSENT_CODES: ReadonlySet<number> = new Set([
   RPC_CODE.blockCleanedUp,
   RPC_CODE.blockNotAvailable,
@@ -31,7 +31,7 @@ const BEHIND_CODES: ReadonlySet<number | null> = new Set([
   RPC_CODE.minContextSlotNotReached
 ])
 
-/** Server errors that say the same at every node: they depend on the request, or on the state that all nodes share. */
+/** Server errors that are equal at every node: they depend on the request, or on the state that all nodes share. */
 const SHARED_CODES: ReadonlySet<number> = new Set([
   RPC_CODE.sendTransactionPreflightFailure,
   RPC_CODE.signatureVerificationFailure,
@@ -47,8 +47,8 @@ const SHARED_CODES: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Tells whether an error code is a failure of the node: internal error, a server code that Solana does not define
- * (-32000 to -32099, JSON-RPC 2.0), or the code by which providers limit the rate.
+ * Returns whether an error code is a failure of the node. Failures are internal errors, server codes that Solana does
+ * not define (-32000 to -32099, JSON-RPC 2.0), and the code by which providers limit the rate.
  */
 const isFailure = (code: number | null): boolean =>
   code === null ||
@@ -72,7 +72,10 @@ export function verdictOf(
   return isAbsent && !isAhead(call, newest) ? 'elsewhere' : 'deliver'
 }
 
-/** Tells whether a call requests a slot that no node has reached. Clients poll for it, and no other node knows more. */
+/**
+ * Returns whether a call requests a slot that no node has reached. Clients poll for it, and other nodes do not have
+ * it either.
+ */
 function isAhead({ params }: UpstreamCall, newest: number | null): boolean {
   const slot = /^\[\s*(\d+)\s*[,\]]/.exec(params ?? '')?.[1]
   return slot !== undefined && newest !== null && Number(slot) > newest

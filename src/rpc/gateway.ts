@@ -8,7 +8,7 @@ export type ReplyBody = Buffer | AsyncIterable<Buffer>
 /** The answer to a request body: HTTP status, and bytes; null if no answer is due (all notifications). */
 export interface RpcReply {
   readonly status: number
-  /** If a body that is still arriving throws, the client's connection must break off too. */
+  /** If a body that is still arriving throws, the client's connection must be broken off too. */
   readonly body: ReplyBody | null
   /** The values of the HTTP header fields. */
   readonly facts: ReplyFacts
@@ -37,7 +37,7 @@ export interface RpcRequestContext {
   /** Whether sent transactions are tracked like those of /v1/tx/send. */
   readonly tracks: boolean
   readonly signal: AbortSignal
-  /** Where the work of the request is charged; absent where nobody pays. */
+  /** Where the work of the request is charged; absent if it is free. */
   readonly work?: RpcWork
 }
 

@@ -10,10 +10,10 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 const SPACE = 0x20
 
-/** Bytes of a string that are checked one by one. A native search pays only for longer strings. */
+/** Number of bytes of a string that are checked one by one. A native search pays only for longer strings. */
 const NEAR_BYTES = 24
 
-/** Bytes of long values that a scan passes between two yields: 1 ms. */
+/** Maximum bytes of long values that a scan passes before it yields: 1 ms. */
 const SCAN_BYTES = 512 * 1024
 
 /** A member of an object: its decoded key, and the place of its value. */
@@ -40,13 +40,13 @@ export function skipValue(bytes: Buffer, at: number): number {
   return nested.at
 }
 
-/** A place in an object or array whose end is looked for: -1 once it is known to have none. */
+/** A position in an object or array whose end is searched; -1 if it turns out not to end. */
 interface Nested {
   at: number
   depth: number
 }
 
-/** Looks for the end of an object or array, in the bytes before `until`. Returns whether it is known. */
+/** Searches the end of an object or array, in the bytes before `until`. Returns whether it is known. */
 function skipNested(bytes: Buffer, nested: Nested, until: number): boolean {
   let { at, depth } = nested
   const end = Math.min(until, bytes.length)
@@ -71,8 +71,8 @@ function skipNested(bytes: Buffer, nested: Nested, until: number): boolean {
 }
 
 /**
- * Calls `found` with the members of each object of the array that begins at `at`. Yields after each SCAN_BYTES. Returns false
- * if the text is no array, or does not end.
+ * Calls `found` with the members of each object of the array that begins at `at`. Yields after each SCAN_BYTES. Returns
+ * false if the text is not an array, or does not end.
  */
 export function* scanObjects(
   bytes: Buffer,
@@ -142,7 +142,7 @@ export function membersOf(bytes: Buffer, at: number): JsonMember[] | null {
   }
 }
 
-/** Reads a key and where its value begins; null if there is no member. */
+/** Reads a key and the start of its value; null at the end of the members. */
 function memberAt(bytes: Buffer, at: number): { key: string; from: number; to: number } | null {
   if (bytes[at] !== QUOTE) return null
   const keyEnd = skipString(bytes, at)
@@ -152,7 +152,7 @@ function memberAt(bytes: Buffer, at: number): { key: string; from: number; to: n
   return { key: keyOf(bytes, at, keyEnd), from: skipSpace(bytes, colon + 1), to: -1 }
 }
 
-/** Lists where the elements of the array at `at` begin; null if the text is no array, or does not end. */
+/** Lists the starts of the elements of the array at `at`; null if the text is not an array, or does not end. */
 export function elementsOf(bytes: Buffer, at: number): number[] | null {
   if (bytes[at] !== OPEN_BRACKET) return null
   const starts: number[] = []
@@ -178,7 +178,8 @@ function keyOf(bytes: Buffer, from: number, to: number): string {
 function skipString(bytes: Buffer, at: number): number {
   let i = at + 1
   for (;;) {
-    // After an escaped quote the next one may be near, too. A byte after a backslash at the border has been passed already.
+    // After an escaped quote the next quote may be near, too. A byte after a backslash at the border has been passed
+    // already.
     for (const near = Math.min(bytes.length, i + NEAR_BYTES); i < near; i++) {
       const byte = bytes[i]
       if (byte === QUOTE) return i + 1

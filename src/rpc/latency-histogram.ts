@@ -15,7 +15,7 @@ export class LatencyHistogram {
 
   /**
    * Returns the latency in milliseconds that a share of the latencies of all histograms does not exceed: the upper end of
-   * its bucket. Null without latencies.
+   * its bucket. Null if no latency was recorded.
    */
   static quantile(histograms: readonly LatencyHistogram[], share: number): number | null {
     const total = histograms.reduce((sum, each) => sum + each.#total, 0)

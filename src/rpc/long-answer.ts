@@ -2,8 +2,8 @@ import { endedPieces, endPieces } from './ended-pieces.ts'
 import { lengthAfterValue, TAIL_BYTES, type LongHead } from './raw-answer.ts'
 
 /**
- * Yields the value of a long answer as it arrives. Throws if the answer does not end like an answer to our id; the
- * yielded value is then incomplete. `first` holds the bytes that have arrived.
+ * Yields the value of a long answer as it arrives. Throws if the end is not that of an answer to our id; the yielded
+ * value is then incomplete. `first` holds the bytes that have arrived.
  */
 export function longValue(
   first: Buffer,

@@ -5,7 +5,7 @@ import type { RpcWork } from './rpc-work.ts'
 export const meteredReply = (reply: RpcReply, work: RpcWork): RpcReply =>
   isWhole(reply) ? reply : { ...reply, body: metered(reply.body as AsyncIterable<Buffer>, work) }
 
-/** Tells whether a reply has its whole body, whose cost is known before the first byte is sent. */
+/** Returns whether a reply has its whole body, so that its cost is known before the first byte is sent. */
 export const isWhole = ({ body }: RpcReply): boolean => body === null || Buffer.isBuffer(body)
 
 /** Passes the pieces of a body on, and charges their bytes when it ends, however it ends. */

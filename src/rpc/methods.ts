@@ -5,12 +5,12 @@ import type { Scope } from '../access/scopes.ts'
 import type { Commitment } from './commitment.ts'
 
 /**
- * How long an equal request gets the same answer. `immutable`: forever, once the answer is finalized. `by-slot`:
- * until a newer slot is known at its commitment. `none`: never cached, only shared by concurrent requests.
+ * Validity of an answer for equal requests. `immutable`: forever, once the answer is finalized. `by-slot`: until a
+ * newer slot is known at its commitment. `none`: never cached, only shared by concurrent requests.
  */
 export type CacheClass = 'immutable' | 'by-slot' | 'none'
 
-/** Where an answer states its slot: in `result.context.slot`, in the result, or nowhere. */
+/** Place of the slot in an answer: `result.context.slot`, the result itself, or absent. */
 export type SlotPlace = 'context' | 'result' | 'absoluteSlot' | 'none'
 
 /** A parameter, for the OpenRPC document. */
@@ -27,7 +27,7 @@ export interface RpcMethod {
   readonly summary: string
   readonly scope: Extract<Scope, 'rpc:read' | 'rpc:send'>
   readonly params: readonly RpcParameter[]
-  /** Index of the parameter that carries `commitment` and `minContextSlot`; null for a method without one. */
+  /** Index of the parameter that carries `commitment` and `minContextSlot`; null if the method has no such parameter. */
   readonly configAt: number | null
   /** Name of the config's field with the commitment. */
   readonly commitmentField: 'commitment' | 'preflightCommitment'
@@ -35,7 +35,7 @@ export interface RpcMethod {
   readonly fixedCommitment: Commitment | null
   readonly cache: CacheClass
   readonly slot: SlotPlace
-  /** Whether a second node may be asked while the first request is in flight. */
+  /** Whether a second node may be queried while the first request is in flight. */
   readonly isIdempotent: boolean
   /** Whether an archive node may have an answer that other nodes lack. */
   readonly hasArchive: boolean
@@ -47,7 +47,7 @@ export interface RpcMethod {
   readonly isShort: boolean
   /** Answered by this process instead of a node. */
   readonly isLocal: boolean
-  /** The weight of a call that costs more than one unit of the quota; null for all others. */
+  /** The weight of a call that costs more than one unit of the quota; null for all other calls. */
   readonly weighted: WeightedCall | null
   /** The kinds of work that an answer is charged for, besides the call. */
   readonly work: readonly WorkKind[]
@@ -112,7 +112,7 @@ const VALUE: Traits = { ...STATE, isShort: true }
 const COUNTER: Traits = { cache: 'by-slot', isShort: true }
 const HISTORY: Traits = { hasArchive: true, refusesProcessed: true }
 
-/** Every method that is served to all (spec, JSON-RPC), in the order of the specification. */
+/** Every method that is served to all clients (spec, JSON-RPC), in the order of the specification. */
 export const RPC_METHODS: readonly RpcMethod[] = [
   ...group('Accounts and balances', [
     ['getBalance', 'address config?', 'Returns the lamports of an account.', VALUE],
@@ -224,7 +224,7 @@ export const REJECTED_METHODS: ReadonlyMap<string, string> = new Map([
 ])
 const REJECTED_PREFIX = 'getInflation'
 
-/** How a method is treated: served, rejected with 403, or unknown (−32601). */
+/** Treatment of a method: served, rejected with 403, or unknown (−32601). */
 export type MethodLookup =
   | { readonly kind: 'served'; readonly method: RpcMethod }
   | { readonly kind: 'rejected'; readonly see: string }
@@ -232,7 +232,7 @@ export type MethodLookup =
 
 const UNKNOWN: MethodLookup = { kind: 'unknown' }
 
-/** The methods of a process: the served ones, the rejected ones, and those that the operator allows in addition. */
+/** The methods of a process: served, rejected, and additionally allowed by the operator. */
 export class MethodTable {
   readonly #found = new Map<string, MethodLookup>()
   readonly #weights: CallWeights
@@ -265,8 +265,8 @@ export class MethodTable {
 }
 
 /**
- * A method of the operator's list. Its parameters are unknown, so it is passed on as it is. A name that does not read is
- * sent to one node only, and needs the scope of sends.
+ * A method of the operator's list. Its parameters are unknown, so they are passed on unchanged. A name that does not denote
+ * a read is sent to one node only, and needs the scope of sends.
  */
 function allowedMethod(name: string): RpcMethod {
   const isRead = /^(get|is|minimum)/.test(name)

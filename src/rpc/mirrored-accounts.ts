@@ -26,16 +26,19 @@ import {
 } from './program-accounts-request.ts'
 import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, NO_NODE, upstreamDown, type Refusal } from './rpc-error.ts'
 
-/** The accounts of a program: the bytes of the result's JSON text with its slot, a refusal, or a request that only a node answers. */
+/**
+ * The accounts of a program: the bytes of the result's JSON text with its slot, a refusal, or a request that only a node
+ * answers.
+ */
 export type MirroredAnswer =
   | { readonly result: readonly Buffer[]; readonly slot: number }
   | { readonly refusal: Refusal }
   | { readonly isForNode: true }
 
-/** Account versions that one request examines: up to some seconds of CPU time. Larger reads can page over REST. */
+/** Maximum account versions that one request examines: up to some seconds of CPU time. Larger reads can page over REST. */
 const EXAMINED_TOTAL_MAX = 2_000_000
 
-/** The nodes of the process, as far as the mirror's readers need them. */
+/** The nodes of the process, as the mirror's readers use them. */
 export interface FinalizedSlots {
   /** Returns the newest slot that is known to be finalized; null before the first. */
   newest(): number | null
@@ -48,7 +51,7 @@ export class MirroredAccounts {
 
   /**
    * @param count Called for each read of the mirror.
-   * @param finalized Null in a process without a node: there accounts that are not mirrored yet never will be.
+   * @param finalized Null in a process without a node, which cannot answer for accounts that are not mirrored yet.
    */
   constructor(
     storage: Pick<Storage, 'documents' | 'programAccounts' | 'isShared'>,

@@ -105,7 +105,10 @@ export function nodeBody(status: NodeStatus): z.input<typeof nodeAnswer> {
   }
 }
 
-/** Renders a cordoned node that this process does not have: it was removed from the settings, or is another process's. */
+/**
+ * Renders a cordoned node that this process does not use: it was removed from the settings, or belongs to another
+ * process.
+ */
 export const absentNodeBody = ({ id, cordonedAtMs }: Cordon): z.input<typeof nodeAnswer> => ({
   id,
   is_archive: null,

@@ -1,31 +1,32 @@
-/** Share of the measured rate that a node gets after it refused requests. Less than half would leave most of it unused. */
+/** Share of the measured rate that a node gets after refusing requests. Below half, most of the rate would stay unused. */
 const LOWERED_SHARE = 0.7
-/** The rate that is lost comes back in this time, in equal steps. */
+/** Time in which the lost rate is restored, in equal steps. */
 const RECOVERY_MS = 60_000
-/** A learned rate ends when it has grown to this multiple of the rate at which the node refused requests. */
+/** A learned rate is forgotten at this multiple of the rate at which the node refused requests. */
 const FORGOTTEN_TIMES = 2
-/** The lowest learned rate. A node that takes less is protected by the pauses that it requests. */
+/** The lowest learned rate. A node with a lower limit is protected by the pauses that it requests. */
 const LEARNED_MIN = 5
-/** Refusals in this time have one cause: their requests were sent before the rate was lowered. */
+/** Refusals within this time have one cause: their requests were sent before the rate was lowered. */
 const ONE_CAUSE_MS = 1_000
-/** The rate that was sent is measured over this time at least. */
+/** Minimum time over which the sent rate is measured. */
 const MEASURED_MS = 1_000
 
 /** The state of a node's budget. Rates are costs a second. */
 export interface NodeBudgetState {
-  /** The operator's limit; null without one. */
+  /** The operator's limit; null if not configured. */
   readonly limit: number | null
-  /** The limit learned from refusals; null while none is known. */
+  /** The limit learned from refusals; null if unknown. */
   readonly learned: number | null
-  /** The cost that may be sent now; null without a limit. Negative after a request that cost more than was left. */
+  /** The cost that may be sent now; null if unlimited. Negative after a request that cost more than the rest. */
   readonly left: number | null
 }
 
 /**
- * The costs that one node may be sent: a token bucket that holds the rate of one second. A request that costs more than
- * the bucket holds needs a full bucket, and leaves a debt.
+ * The costs that one node may be sent: a token bucket that holds the rate of one second. A request that costs more
+ * than the bucket holds needs a full bucket, and leaves a debt.
  *
- * A refusal (HTTP 429) lowers the rate below the one that was sent. It then rises evenly until the node refuses again.
+ * A refusal (HTTP 429) lowers the rate below the one that was sent. The rate then rises evenly until the node refuses
+ * again.
  */
 export class NodeBudget {
   readonly #limit: number
@@ -34,7 +35,7 @@ export class NodeBudget {
   #growth = 0
   #forgottenAt = Infinity
   #loweredAtMs = -Infinity
-  /** The lower one of both rates; Infinity without any. */
+  /** The lower of both rates; Infinity if unlimited. */
   #rate: number
   #left: number
   #refilledAtMs: number
@@ -42,7 +43,7 @@ export class NodeBudget {
   #spent = 0
   #marks: readonly [Mark, Mark]
 
-  /** `limit` is in costs a second; null for none. */
+  /** `limit` is in costs a second; null for no limit. */
   constructor(limit: number | null, nowMs: number) {
     this.#limit = limit ?? Infinity
     this.#rate = this.#limit
@@ -52,14 +53,14 @@ export class NodeBudget {
     this.#marks = [mark, mark]
   }
 
-  /** Whether a request may be sent now. */
+  /** Returns whether a request may be sent now. */
   admits(cost: number, nowMs: number): boolean {
     if (this.#rate === Infinity) return true
     this.#refill(nowMs)
     return this.#left >= Math.min(cost, this.#rate)
   }
 
-  /** Costs that may be sent in a second; Infinity without a limit. */
+  /** Costs that may be sent in a second; Infinity if unlimited. */
   get rate(): number {
     return this.#rate
   }
@@ -105,7 +106,7 @@ export class NodeBudget {
     return { limit: stated(this.#limit), learned: stated(this.#learned), left: stated(this.#left) }
   }
 
-  /** Adds what the time since the last call brings, at the rate of its beginning. */
+  /** Adds the budget for the time since the last call, at the rate of the beginning of that time. */
   #refill(nowMs: number): void {
     const elapsedMs = nowMs - this.#refilledAtMs
     if (elapsedMs <= 0) return
@@ -119,7 +120,7 @@ export class NodeBudget {
   }
 }
 
-/** Costs that were spent by a time. */
+/** The costs spent up to a time. */
 interface Mark {
   readonly spent: number
   readonly atMs: number

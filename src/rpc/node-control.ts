@@ -10,7 +10,7 @@ export interface NodeStatus {
   readonly state: RpcUpstream['state']
   /** Whether clients' requests may go to it now. */
   readonly isUsable: boolean
-  /** Why its last probe failed; null if it succeeded. */
+  /** Reason why its last probe failed; null if it succeeded. */
   readonly reason: string | null
   /** Unix milliseconds; null if the node is not cordoned. */
   readonly cordonedAtMs: number | null

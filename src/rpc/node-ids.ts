@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** How a node is named to operators, and recognized after a restart. */
+/** Name of a node for operators, by which it is recognized after a restart. */
 export interface NodeId {
-  /** Host and port; with the beginning of the digest where two nodes share them. No part of a URL that may be secret. */
+  /** Host and port; with the beginning of the digest if two nodes share them. Secret sections of the URL are left out. */
   readonly id: string
   /** SHA-256 of the URL, in hexadecimal. */
   readonly digest: string

@@ -1,7 +1,7 @@
 import type { Commitment } from './commitment.ts'
 import type { RpcUpstream } from './upstreams.ts'
 
-/** A lag of this many slots does not affect the order. Chosen: nodes of a cluster differ by one or two. */
+/** A lag of this many slots does not affect the order: nodes of a cluster differ by one or two. */
 const EQUAL_SLOTS = 2
 /** A node is slow if its latency exceeds SLOW_MS, and exceeds SLOW_TIMES × the latency of the fastest node. */
 const SLOW_TIMES = 4
@@ -9,8 +9,8 @@ const SLOW_MS = 50
 
 /**
  * Orders nodes for a request. The criteria in order: not an archive, not lagging, has reached `minSlot`, is at the
- * chain's head, is not slow. Nodes that are equal stay in the operator's order, so clients stay with one node while
- * it is good.
+ * chain's head, is not slow. Equal nodes stay in the operator's order, so clients stay with one node while it is
+ * good.
  */
 export function orderNodes<Node extends RpcUpstream>(
   nodes: readonly Node[],

@@ -1,9 +1,9 @@
 import { LatencyHistogram } from './latency-histogram.ts'
 
-/** Figures are of the last one to two periods of this length, in milliseconds: of the last five to ten minutes. */
+/** Length of a period in milliseconds. Figures cover the last one to two periods: five to ten minutes. */
 const PERIOD_MS = 300_000
 
-/** The requests of one method to one node. Latencies are in milliseconds; null without an answer. */
+/** The requests of one method to one node. Latencies are in milliseconds; null if no request was answered. */
 export interface MethodFigures {
   readonly method: string
   readonly requests: number
@@ -41,14 +41,14 @@ export class NodeStatistics {
     this.#beganAtMs = nowMs
   }
 
-  /** Records an answer. `isError` tells that the node answered with an error of its own. */
+  /** Records an answer. `isError` states that the node answered with an error. */
   answered(method: string, tookMs: number, isError: boolean, nowMs: number): void {
     const counts = this.#countsOf(method, nowMs)
     counts.histogram.add(tookMs)
     this.#count(method, counts, isError)
   }
 
-  /** Records a request without an answer. */
+  /** Records a request that was not answered. */
   failed(method: string, nowMs: number): void {
     this.#count(method, this.#countsOf(method, nowMs), true)
   }

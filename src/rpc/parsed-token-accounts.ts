@@ -18,24 +18,24 @@ const PARSED_BY_NODES: readonly Pubkey[] = [
   ].map(pubkeyFromBase58)
 ]
 
-/** Returns the maker of the `jsonParsed` form of a program's accounts; `nobody` where a node writes base64. */
+/** Returns which side makes the `jsonParsed` form of a program's accounts; `nobody` if a node writes base64. */
 export function parserOf(program: Pubkey): 'this service' | 'a node' | 'nobody' {
   if (samePubkey(program, TOKEN) || samePubkey(program, TOKEN_2022)) return 'this service'
   return PARSED_BY_NODES.some((each) => samePubkey(each, program)) ? 'a node' : 'nobody'
 }
 
-/** Thrown for an account whose form this service does not write exactly: one with extensions that have values. */
+/** Thrown for an account whose form this service cannot write exactly: one with extensions that have values. */
 export class OnlyNodeParses extends Error {}
 
 const NATIVE_DECIMALS = 9
 /** An extension without a value, which every associated token account has. */
 const IMMUTABLE_OWNER = 7
 
-/** Writes accounts of a token program in the form `jsonParsed`, as of one slot. */
+/** Writes accounts of a token program in the form `jsonParsed`, at one slot. */
 export class ParsedTokenAccounts {
   readonly #program: Pubkey
   readonly #readMints: (addresses: readonly Pubkey[]) => Promise<readonly (ProgramAccount | null)[]>
-  /** Decimals by mint; null for an account that is no mint. */
+  /** Decimals by mint; null for an account that is not a mint. */
   readonly #decimals = new Map<string, number | null>([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])
 
   /** @param readMints Reads accounts of the program at the slot, in the order of the addresses. */
@@ -48,8 +48,8 @@ export class ParsedTokenAccounts {
   }
 
   /**
-   * Returns the JSON texts of the data, in the order of the accounts. Null for an account that does not parse, which a node
-   * leaves out of its answer. Throws OnlyNodeParses.
+   * Returns the JSON texts of the data, in the order of the accounts. Null for an account that cannot be parsed, which a
+   * node leaves out of its answer. Throws OnlyNodeParses.
    */
   async texts(accounts: AccountsPage['accounts']): Promise<(string | null)[]> {
     await this.#learnDecimals(accounts)

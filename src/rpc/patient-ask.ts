@@ -4,14 +4,14 @@ import type { Ask } from './conformance-cases.ts'
 /** Called with the seconds of the wait before a request is retried. */
 export type OnWait = (seconds: number) => void
 
-/** Consecutive refusals of one request. Chosen: other clients of the key may use up the quota of several minutes. */
+/** Maximum consecutive refusals of one request: other clients of the key may use up the quota of several minutes. */
 const REFUSALS_MAX = 5
-/** Seconds. Chosen: the window of this service's quotas is a minute; a node may ask for an hour. */
+/** Maximum wait in seconds. The window of this service's quotas is a minute; a node may request an hour. */
 const WAIT_MAX_S = 60
 
 /**
- * Returns an `Ask` that asks again after a refusal for the rate, once the endpoint allows it. After five refusals of a
- * request in a row its answer is the refusal. Rejects once `signal` aborts.
+ * Returns an `Ask` that retries a request refused for its rate, once the endpoint allows it. After five consecutive
+ * refusals of a request, the refusal is its answer. Rejects once `signal` aborts.
  */
 export function patientAsk(ask: Ask, clock: Clock, signal: AbortSignal, onWait: OnWait): Ask {
   return async (body) => {

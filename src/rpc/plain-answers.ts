@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import type { RpcMethod, SlotPlace } from './methods.ts'
 
-/** A complete answer of a node: the raw value of `result` or `error`, and the facts that decide how it is handled. */
+/** A complete answer of a node: the raw value of `result` or `error`, and the facts that determine its handling. */
 export interface RawAnswer {
   readonly kind: 'result' | 'error'
   readonly bytes: Buffer
@@ -21,8 +21,8 @@ interface ParsedResult {
 
 /**
  * Reads the answers to a batch in the form that nodes write: ASCII without escapes, one result for each request, and
- * no white space between tokens. Returns null for any other body. Gives the same answers as `readAnswers` in a
- * fraction of its time.
+ * no white space between tokens. Returns null for any other body. Gives the answers of `readAnswers` in a fraction of
+ * its time.
  */
 export function readPlainAnswers(
   bytes: Buffer,

@@ -7,12 +7,12 @@ export interface RequestedCall {
   /** The JSON text of the id as the client wrote it; null for a notification. */
   readonly id: string | null
   readonly method: string
-  /** The JSON text of the params as the client wrote them; null without any. */
+  /** The JSON text of the params as the client wrote them; null if the call has no params. */
   readonly params: string | null
   readonly paramsValue: unknown
 }
 
-/** Longer bodies are parsed by `JSON.parse`. Chosen: a read of 100 accounts, the most allowed, is shorter. */
+/** Maximum bytes of such a body; longer ones are parsed by `JSON.parse`. A read of 100 accounts, the maximum, is shorter. */
 const BYTES_MAX = 8 * 1024
 /** A longer number may lose digits, and is left to `JSON.parse`. */
 const ID = /0|[1-9]\d{0,14}|"[^"\u0000-\u001f]*"/y
@@ -22,8 +22,7 @@ const SPACE = 0x20
 
 /**
  * Reads a body that is one call in the form that clients write: ASCII without escapes, each member once, params in an
- * array. Returns null for any other body, valid or not. Gives the same result as `parseRequest` in a fraction of its
- * time.
+ * array. Returns null for any other body, valid or not. Gives the result of `parseRequest` in a fraction of its time.
  */
 export function readPlainCall(body: Buffer): RequestedCall | null {
   if (body.length > BYTES_MAX || body[0] !== OPEN_BRACE || !isAscii(body)) return null
@@ -75,7 +74,10 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-/** Returns the index after an array; -1 if none begins or ends, or if it has too many levels. The elements are not checked. */
+/**
+ * Returns the index after an array; -1 if no array begins or ends, or if it has too many levels. The elements are not
+ * checked.
+ */
 function endOfArray(text: string, at: number): number {
   if (text[at] !== '[') return -1
   let depth = 0

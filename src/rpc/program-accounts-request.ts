@@ -27,7 +27,7 @@ export interface ProgramAccountsRequest {
   readonly minContextSlot: number
 }
 
-/** A node reads slots as u64. This is the nearest double; a slot above the safe integers is reached by no chain. */
+/** A node reads slots as u64. This is the nearest double; no chain reaches a slot above the safe integers. */
 const U64_MAX = 2 ** 64
 
 type Refused = { readonly refusal: Refusal }
@@ -66,7 +66,7 @@ export const invalidParams = (message: string): Refused => ({
   refusal: { status: 200, error: { code: -32602, message: `Invalid params: ${message}` } }
 })
 
-/** Refuses a field of the configuration, and names its place among the parameters. */
+/** Refuses a field of the configuration, and gives its path in the parameters. */
 const invalidField = (field: string, message: string): Refused => ({
   refusal: {
     status: 200,

@@ -1,9 +1,9 @@
 import type { Ask, ParsedAnswer } from './conformance-cases.ts'
 import { checkOf, notChecked, type ConformanceCheck } from './conformance-check.ts'
 
-/** Attempts to get both answers at one slot: each takes up to a slot, and a mirror may be thirty slots behind. */
+/** Maximum attempts to get both answers at one slot. Each lasts at most a slot, and a mirror may be thirty slots behind. */
 const SLOT_ATTEMPTS = 60
-/** Answers of a side that are kept, for the same reason. */
+/** Maximum cached answers of a side; as above, a mirror may be thirty slots behind. */
 const SEEN_MAX = 40
 /** Accounts named in a difference. Arbitrary; nothing depends on it. */
 const NAMED_MAX = 3
@@ -32,7 +32,7 @@ interface RpcFailure {
 
 /**
  * Compares the accounts of a program, row by row at one slot, with those of a node: each commitment, encoding, slice and
- * filter, and every account of each answer. Without a node nothing is compared. `pause` waits for the next attempt.
+ * filter, and every account of each answer. If no node is given, nothing is compared. `pause` waits for the next attempt.
  */
 export async function programChecks(
   program: string,
@@ -93,7 +93,7 @@ async function compareRows(
   theirs: Ask,
   pause: () => Promise<void>
 ): Promise<ConformanceCheck> {
-  // Answers by slot. The one side may be at a slot now that the other one was at before.
+  // Answers by slot. One side may now be at a slot that the other one was at before.
   const seen = { ours: new Map<number, ProgramAnswer>(), theirs: new Map<number, ProgramAnswer>() }
   for (let attempt = 1; ; attempt++) {
     const mine = await accountsOf(ours, program, config)

@@ -4,7 +4,7 @@ import { readPlainAnswers, type RawAnswer } from './plain-answers.ts'
 
 export type { RawAnswer }
 
-/** The beginning of a long answer: the offset of its value, and how it must end. */
+/** The beginning of a long answer: the offset of its value, and the expected end. */
 export interface LongHead {
   readonly valueAt: number
   readonly slot: number | null
@@ -17,7 +17,7 @@ export const TAIL_BYTES = 256
 
 /**
  * Reads the answer to the request with our id; null for any other body. A node that cannot parse a request answers
- * with id null. That is a refusal of the client's params, not a fault of the node.
+ * with id null. Such an answer is a refusal of the client's params, not a fault of the node.
  */
 export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): RawAnswer | null {
   if (!isJson(bytes)) return null
@@ -27,7 +27,7 @@ export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 's
   return answerIn(bytes, members, (found) => (found === id ? method : undefined)) ?? refusalIn(bytes, members)
 }
 
-/** Reads a node's refusal of a whole body; null for anything else, as a body longer than any refusal. */
+/** Reads a node's refusal of a whole body; null for any other body, and for one longer than any refusal. */
 export function readRefusal(bytes: Buffer): RawAnswer | null {
   if (bytes.length > CHECKED_BYTES_MAX || !isJson(bytes)) return null
   const members = membersOf(bytes, skipSpace(bytes, 0))
@@ -101,14 +101,14 @@ export function lengthAfterValue(tail: Buffer, id: number, hadId: boolean): numb
 
 const HEAD = /^\s*\{((?:\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*,)*)\s*"result"\s*:\s*/
 const TAIL = /((?:,\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*)*)\}\s*$/
-/** The places of the slot in results. Both are among the first members, as every node writes them. */
+/** The paths of the slot in results. Both are among the first members, as every node writes them. */
 const SLOTS = {
   context: /^\{\s*"context"\s*:\s*\{[^{}]*?"slot"\s*:\s*(\d+)/,
   absoluteSlot: /"absoluteSlot"\s*:\s*(\d+)/
 } as const
 /** Bytes that are searched for the head of an answer, and for the slot of a result. */
 const HEAD_BYTES = 1024
-/** Longest answer in bytes whose JSON is validated. Chosen: 64 KiB take 0.2 ms. */
+/** Maximum bytes of an answer whose JSON is validated: 64 KiB take 0.2 ms. */
 export const CHECKED_BYTES_MAX = 64 * 1024
 
 function isJson(bytes: Buffer): boolean {

@@ -6,7 +6,7 @@ interface Fall {
   readonly untilMs: number
 }
 
-/** The newest slot that some node stands at, or stood at in the last `forMs` milliseconds, by commitment. */
+/** The newest slot that a node is at, or was at in the last `forMs` milliseconds, by commitment. */
 export class ReachedSlots {
   readonly #forMs: number
   /** In the order of COMMITMENTS; 0 before the first slot. */
@@ -18,13 +18,13 @@ export class ReachedSlots {
     this.#forMs = forMs
   }
 
-  /** Records that a node stands at a slot, or has stated it. */
+  /** Records that a node is at a slot, or has stated it. */
   reached(commitment: Commitment, slot: number): void {
     const at = COMMITMENTS.indexOf(commitment)
     if (slot > this.#newest[at]!) this.#newest[at] = slot
   }
 
-  /** Records the newest slot of all nodes, which may be below an earlier one. While none is known nothing changes. */
+  /** Records the newest slot of all nodes, which may be below an earlier one. No effect while it is unknown. */
   standAt(commitment: Commitment, newest: number | null, nowMs: number): void {
     if (newest === null) return
     const at = COMMITMENTS.indexOf(commitment)
@@ -34,8 +34,8 @@ export class ReachedSlots {
   }
 
   /**
-   * Returns the newest slot that counts as reached; Infinity before the first. Finalized state is part of newer states,
-   * so a slot that is reached at `finalized` is reached at `processed` too.
+   * Returns the newest slot that counts as reached; Infinity before the first. Finalized state is included in newer
+   * states, so a slot that is reached at `finalized` is reached at `processed` too.
    */
   newest(commitment: Commitment, nowMs: number): number {
     let newest = 0

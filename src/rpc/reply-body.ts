@@ -3,8 +3,8 @@ import { errorText, ANSWER_BYTES_MAX, type RpcError } from './rpc-error.ts'
 import type { UpstreamAnswer } from './upstreams.ts'
 
 /**
- * Puts a node's value between the members that JSON-RPC requires, with the id exactly as the client wrote it. Values longer than
- * `copiedMax` stay where they are.
+ * Puts a node's value between the members that JSON-RPC requires, with the id exactly as the client wrote it. Values longer
+ * than `copiedMax` are not copied.
  */
 export function wrapped(
   answer: UpstreamAnswer,

@@ -31,14 +31,14 @@ export type ParsedRequest =
 
 export type { RequestedCall }
 
-/** Bytes from which on a body is parsed in a turn of its tenant: the hardest ones of this size take 1 ms. */
+/** Minimum bytes of a body that is parsed in a turn of its tenant: the hardest bodies of this size take 1 ms. */
 export const LONG_BODY_BYTES = 16 * 1024
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Parses a body: one request, or a batch of at most `batchMax`. Ids and params are slices of the body, so they are
- * passed on byte for byte. If a request repeats a key, the last one counts.
+ * passed on byte for byte. If a request repeats a key, the last occurrence counts.
  */
 export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
   if (body.length > BODY_BYTES_MAX) return { kind: 'refused', refusal: BODY_TOO_LARGE }
@@ -61,7 +61,7 @@ export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
   return { kind: 'batch', elements }
 }
 
-/** The quota units of a body: those of each element; one for a body that is refused as a whole. */
+/** The quota units of a body: those of each element; one unit for a body that is refused as a whole. */
 export function costOf(request: ParsedRequest, methods: Pick<MethodTable, 'unitsOf'>, quota: number): number {
   if (request.kind === 'refused') return 1
   if (request.kind === 'single') return unitsOfElement(request.element, methods, quota)

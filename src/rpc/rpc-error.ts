@@ -28,7 +28,7 @@ const TOO_DEEP: Refusal = {
   status: 200,
   error: { code: -32700, message: `Parse error: nested deeper than ${JSON_DEPTH_MAX}` }
 }
-/** Returns the refusal of a body that has too much of something, and is not parsed. */
+/** Returns the refusal of a body that exceeds a limit of its structure, and is not parsed. */
 export const excessive = (excess: JsonExcess): Refusal =>
   excess === 'levels'
     ? TOO_DEEP
@@ -38,7 +38,9 @@ export const NO_VERSION: Refusal = {
   status: 200,
   error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }
 }
-/** A method that is not served. `setting` names the setting that adds methods of the nodes; no setting adds subscriptions. */
+/**
+ * A method that is not served. `setting` names the setting that adds methods of the nodes; no setting adds subscriptions.
+ */
 export const methodNotFound = (method: string): Refusal => ({
   status: 200,
   error: {
@@ -72,7 +74,7 @@ export const scopeMissing = (scope: string): Refusal => ({
   error: { code: -32600, message: `this key lacks the scope ${scope}`, data: { scope } }
 })
 
-/** No node answers. The request may be repeated, after `retryAfter` seconds if that is known. */
+/** No node answers. The request may be repeated, after `retryAfter` seconds if given. */
 export const upstreamDown = (
   message = 'no node can answer this request now',
   retryAfter?: number
@@ -86,7 +88,7 @@ export const upstreamDown = (
   ...(retryAfter !== undefined && { retryAfter })
 })
 
-/** The accounts of one request, of all elements of a batch, took longer than this service computes for it. */
+/** The accounts of one request, of all elements of a batch, exceeded the computing time of a request. */
 export const TOOK_TOO_LONG: Refusal = {
   status: 503,
   error: {
@@ -107,7 +109,7 @@ export const NO_NODE: Refusal = {
   }
 }
 
-/** Every node that was asked refuses the request: `status` is the HTTP status of the last one. */
+/** Every queried node refuses the request: `status` is the HTTP status of the last one. */
 export const refusedByNode = (status: number): Refusal =>
   status === 413
     ? {

@@ -48,7 +48,7 @@ export interface GatewayDeps {
       work?: WorkCount
     ): Promise<MirroredAnswer>
   }
-  /** Turns for what this process computes; absent where it has one user. */
+  /** Turns for the local computations; absent if the process has one user. */
   readonly turns?: TakeTurns
   /** Null in a process that tracks no transactions. */
   readonly sends: {
@@ -59,7 +59,7 @@ export interface GatewayDeps {
   readonly count?: (method: string, outcome: 'result' | 'error' | 'rejected' | 'down') => void
 }
 
-/** Milliseconds that a request waits for what this process computes: as long as most clients wait. */
+/** Maximum milliseconds that a request waits for local computations: as long as most clients wait. */
 const HERE_MS = 10_000
 
 /** Longest value of a batch in bytes that is copied into its element: all elements of a batch take 0.5 ms. */
@@ -68,7 +68,7 @@ const COPIED_BYTES_MAX = 16 * 1024
 /** The genesis of mainnet-beta, which identifies the cluster (spec, JSON-RPC, rule 3). */
 export const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** How an element is answered: refused, by this process, or by a node. */
+/** Route of an element's answer: refused, by this process, or by a node. */
 type Plan =
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly id: string | null }
   | { readonly kind: 'here'; readonly call: RequestedCall; readonly method: RpcMethod }
@@ -91,7 +91,7 @@ interface ElementAnswer {
 const LOCAL: ReplyFacts = { cache: 'local', ageMs: null, slot: null }
 const NO_FACTS: ReplyFacts = { cache: null, ageMs: null, slot: null }
 
-/** Answers JSON-RPC requests: methods about the service by itself, all others through the nodes. */
+/** Answers JSON-RPC requests: methods about the service locally, all others through the nodes. */
 export class Gateway implements RpcGateway {
   readonly #deps: GatewayDeps
 
@@ -155,7 +155,7 @@ export class Gateway implements RpcGateway {
     return { status: isRejected ? 403 : 200, body: batchBody(bodies), facts: NO_FACTS }
   }
 
-  /** Decides how an element is answered. */
+  /** Decides the route of an element's answer. */
   #plan(element: RequestElement, { caller }: RpcRequestContext): Plan {
     if (element.kind === 'invalid') return { kind: 'refused', refusal: element.refusal, id: element.id }
     const { id } = element
@@ -221,7 +221,7 @@ export class Gateway implements RpcGateway {
     )
   }
 
-  /** Answers the elements that this process computes, one after the other, within the bytes and the time of one request. */
+  /** Answers the elements that this process computes, sequentially, within the bytes and the time of one request. */
   async #allHere(
     plans: readonly Plan[],
     answers: ElementAnswer[],
@@ -232,7 +232,7 @@ export class Gateway implements RpcGateway {
     let isFirst = true
     for (const [at, plan] of plans.entries()) {
       if (plan.kind !== 'here') continue
-      // A body that is admitted has one element computed, whatever it costs.
+      // An admitted body has at least one element computed, whatever its cost.
       const usedUp = isFirst ? null : this.#usedUp(plan.call, context)
       isFirst = false
       if (left < 0) answers[at] = this.#refused(ANSWER_TOO_LARGE, plan.call.id, 'error')
@@ -306,7 +306,7 @@ export class Gateway implements RpcGateway {
     this.#deps.count?.(call.method, answer.kind)
     if (answer.slot !== null) this.#deps.floors.saw(caller.keyId, upstream.commitment, answer.slot)
     const body = wrapped(answer, call.id ?? 'null', copiedMax)
-    // A cached answer costs no more than its call; one that arrives is counted as it is sent.
+    // A cached answer costs no more than its call; an answer that is still arriving is counted as it is sent.
     if (facts.cache === 'miss' && (Buffer.isBuffer(body) || body instanceof MadePieces))
       work?.count('kibibyte', body.length / 1024)
     return { status: 200, body, facts }
@@ -326,8 +326,8 @@ export class Gateway implements RpcGateway {
 }
 
 /**
- * Drops the answer to a notification. A refusal that has a status of its own stays whole, with the id null, so that a
- * client that sends no ids learns why nothing happens.
+ * Drops the answer to a notification. A refusal with its own HTTP status is sent whole, with the id null, so that a
+ * client that sends no ids learns the reason.
  */
 async function unanswered(answered: ElementAnswer | Promise<ElementAnswer>): Promise<RpcReply> {
   const answer = await answered
@@ -336,7 +336,7 @@ async function unanswered(answered: ElementAnswer | Promise<ElementAnswer>): Pro
   return { status: 204, body: null, facts: answer.facts }
 }
 
-/** Closes a body that nobody reads. */
+/** Closes an unread body. */
 async function leave(body: Buffer | AsyncIterable<Buffer>): Promise<void> {
   if (!Buffer.isBuffer(body)) await endPieces(body)
 }

@@ -32,7 +32,7 @@ export class RpcWork implements WorkCount {
     return this.#meter.units
   }
 
-  /** Charges the work so far. Returns when work is admitted again if the key has none left for another element. */
+  /** Charges the work so far. If the key has no work left for a further element, returns when work is admitted again. */
   usedUp(): RateUse | null {
     this.charge()
     const use = this.#budget.look(this.#caller, this.#clock.now())

@@ -11,7 +11,7 @@ export interface SharedAnswer {
   readonly facts: ReplyFacts
 }
 
-/** A request in flight, and the number of clients that wait for it. */
+/** A request in flight, and the number of clients waiting for it. */
 interface Joined {
   readonly answer: Promise<UpstreamAnswer>
   /** Aborts the request; null for a request that is never aborted. */
@@ -20,7 +20,7 @@ interface Joined {
   waiting: number
 }
 
-/** A client that may disconnect before its answer. The signal is read only where a disconnect ends something. */
+/** A client that may disconnect before its answer. The signal is read only if a disconnect can abort work. */
 export interface Leaving {
   readonly signal: AbortSignal
 }
@@ -31,7 +31,7 @@ export interface ReadCounts {
   misses: number
 }
 
-/** Bytes of answers that are copied into the cache before other work runs: 0.3 ms, and a longest cached answer. */
+/** Maximum bytes of answers that are copied into the cache before other work runs: 0.3 ms, and a longest cached answer. */
 const COPIED_BYTES = 2 ** 20
 
 /** Reads through nodes. Equal reads in flight share one request, and answers are cached as their method allows. */
@@ -75,14 +75,14 @@ export class SharedReads {
 
   async #join(joined: Joined, call: UpstreamCall, client: Leaving, key: string): Promise<SharedAnswer> {
     const answer = await (joined.end === null ? joined.answer : this.#wait(joined, joined.end, client.signal))
-    // A long answer has only one reader. An answer older than the client's floor must not be shared with it.
+    // A long answer has only one reader. An answer older than the client's floor must not be shared.
     const isOld = (answer.slot ?? joined.minSlot) < call.minSlot
     if (answer.rest !== null || isOld) return this.#ask(call, key, client.signal)
     this.counts.joined++
     return { answer, facts: { cache: 'joined', ageMs: null, slot: answer.slot } }
   }
 
-  /** Reads several answers. Those that are not cached go to the node as one batch. A long answer is read and cached in pieces. */
+  /** Reads several answers. Uncached ones go to the node as one batch. A long answer is read and cached in pieces. */
   async readAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal,

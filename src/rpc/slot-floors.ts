@@ -1,9 +1,9 @@
 import { COMMITMENTS, type Commitment } from './commitment.ts'
 
-/** Maximum number of keys; the least recently used is evicted. Chosen: about 3 MB. */
+/** Maximum number of keys, about 3 MB; the least recently used is evicted. */
 const KEYS_MAX = 10_000
 
-/** Called with the abandoned floor and the slot from which the key continues. */
+/** Called with the abandoned floor and the slot from which the key resumes. */
 export type OnAbandon = (floor: number, reached: number) => void
 
 export interface SlotFloorsOptions {
@@ -15,7 +15,7 @@ export interface SlotFloorsOptions {
 
 /**
  * The newest slot that each key has seen, by commitment. No later answer to that key is older, over HTTP and sockets
- * together. Finalized state is part of newer states, so a floor at `finalized` also holds at `processed`.
+ * together. Finalized state is included in newer states, so a floor at `finalized` also holds at `processed`.
  */
 export class SlotFloors {
   /** Slots in the order of COMMITMENTS. Least recently used first. */
@@ -31,8 +31,8 @@ export class SlotFloors {
   }
 
   /**
-   * The lowest slot that an answer to the key at the commitment may have; 0 if the key has seen none. A floor above
-   * `reached`, the newest slot that counts as reached by a node, is abandoned: the key continues from `reached`.
+   * Returns the lowest slot that an answer to the key at the commitment may have; 0 before its first answer. A floor
+   * above `reached`, the newest slot that counts as reached by a node, is abandoned: the key resumes from `reached`.
    */
   of(keyId: string, commitment: Commitment, reached = Infinity): number {
     const floors = this.#floors.get(keyId)

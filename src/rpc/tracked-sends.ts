@@ -13,8 +13,8 @@ const BASE58_DIGITS_MAX = 1_683
 export type SendOutcome = { readonly result: string } | { readonly error: RpcError }
 
 /**
- * Sends transactions like /v1/tx/send: stores them, sends them again until they land or expire, and reports their
- * status. Preflight is as in `sendTransaction`: it runs unless `skipPreflight` is true.
+ * Sends transactions like /v1/tx/send: stores them, resends them until they land or expire, and reports their status.
+ * Preflight is as in `sendTransaction`: it runs unless `skipPreflight` is true.
  */
 export class TrackedSends {
   readonly #intake: TransactionIntake

@@ -4,9 +4,9 @@ import type { RpcMethod } from './methods.ts'
 
 /** A node, with the facts that the choice among nodes needs. */
 export interface RpcUpstream {
-  /** Host and port; parts of the URL that may be secret are left out. */
+  /** Host and port; sections of the URL that may be secret are left out. */
   readonly name: string
-  /** Index in MILLRACE_RPC_URL (or in the list of archives); pubsub URLs have the same order. */
+  /** Index in MILLRACE_RPC_URL (or in the list of archives), also of the node's pubsub URL. */
   readonly index: number
   readonly isArchive: boolean
   /** Only `healthy` and `lagging` nodes get requests, `healthy` ones first. */
@@ -31,8 +31,8 @@ export interface UpstreamCall {
 
 /**
  * A node's answer. `bytes` is the raw value of `result` or `error`, unchanged. For a long answer still arriving,
- * `rest` yields the bytes after `bytes`. It throws if the node breaks off; the client's answer must then break off
- * too.
+ * `rest` yields the bytes after `bytes`. `rest` throws if the node breaks off; the client's answer must then be
+ * broken off too.
  */
 export interface UpstreamAnswer {
   readonly kind: 'result' | 'error'
@@ -46,10 +46,10 @@ export interface UpstreamAnswer {
   readonly node: string
 }
 
-/** No node answers: the client gets −32603 with `retryable`. The message names no part of a URL. */
+/** No node answers: the client gets −32603 with `retryable`. The message contains no section of a URL. */
 export class NoUpstream extends Error {
   override readonly name = 'NoUpstream'
-  /** Milliseconds after which a node has budget again; null if the reason is another one. */
+  /** Milliseconds after which a node has budget again; null for any other reason. */
   readonly retryAfterMs: number | null
 
   constructor(message: string, options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {}) {
@@ -74,7 +74,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** Why a request has no answer of a node. */
+/** Reasons why no node has answered a request. */
 export type Unanswered = NoUpstream | AnswerTooLarge | RequestRefused
 
 export const isUnanswered = (error: unknown): error is Unanswered =>
@@ -86,18 +86,17 @@ export interface RpcUpstreams {
   inOrder(commitment: Commitment, minSlot: number): readonly RpcUpstream[]
   /** The newest slot of any node at a commitment; null before the first. */
   newest(commitment: Commitment): number | null
-  /** The newest slot that a node stands at, or stood at in the last five seconds; Infinity before the first. */
+  /** The newest slot that a node is at, or was at in the last five seconds; Infinity before the first. */
   reached(commitment: Commitment): number
-  /** Records a slot from elsewhere, such as from a notification. */
+  /** Records a slot learned elsewhere, such as from a notification. */
   sawSlot(node: string, commitment: Commitment, slot: number): void
-  /** Tells whether an operator has cordoned the node at an index of MILLRACE_RPC_URL. */
+  /** Returns whether an operator has cordoned the node at an index of MILLRACE_RPC_URL. */
   isCordoned(index: number): boolean
   /** Calls `listener` whenever a node's state changes, until the returned function is called. */
   onChange(listener: () => void): () => void
   /**
-   * Sends a request to the best node, and to others as the method allows. Rejects with `Unanswered` or
-   * the signal's reason; without a signal the request is never aborted. A JSON-RPC error of a node counts as an
-   * answer.
+   * Sends a request to the best node, and to other nodes as the method allows. Rejects with `Unanswered` or the
+   * signal's reason; without a signal the request is never aborted. A JSON-RPC error of a node counts as an answer.
    */
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer>
   /**

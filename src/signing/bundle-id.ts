@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** Transactions of a bundle at most (spec, Limits). */
+/** Maximum transactions of a bundle (spec, Limits). */
 export const BUNDLE_SIZE_MAX = 5
 
 /**
  * Returns the id of a bundle: SHA-256 of its transactions' first signatures in base58, in order and joined by commas,
- * in hexadecimal. The block engine and its SDKs derive it in the same way (jito-solana, `derive_bundle_id`). So the
- * id is known before a request to the engine.
+ * in hexadecimal. The block engine and its SDKs derive it likewise (jito-solana, `derive_bundle_id`). So the id is
+ * known before a request to the engine.
  */
 export function bundleIdOf(signatures: readonly string[]): string {
   return createHash('sha256').update(signatures.join(',')).digest('hex')

@@ -13,8 +13,8 @@ const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
- * The encodings of points of small order, without the sign bit. For some messages anybody can make signatures with
- * such a key. OpenSSL accepts them; a node refuses them, as key and as first half of a signature.
+ * The encodings of points of small order, without the sign bit. For some messages anyone can forge signatures with
+ * such a key. OpenSSL accepts them; a node refuses them, both as a key and as the first half of a signature.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set(
   [
@@ -47,7 +47,7 @@ export function signerOf(seed: Uint8Array): Signer {
   }
 }
 
-/** Whether every signer signed the message. Takes about 100 µs a signature. */
+/** Returns whether every signer signed the message. Takes about 100 µs a signature. */
 export function isSigned(wire: Pick<WireTransaction, 'signatures' | 'keys' | 'message'>): boolean {
   return unsignedIndex(wire) === null
 }
@@ -69,14 +69,14 @@ export function unsignedIndex({
 
 function isSignatureOf(address: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (isOfSmallOrder(address) || isOfSmallOrder(signature.subarray(0, 32))) return false
-  // A key object would take 5 µs more, one from DER 10 µs; the verification takes 105 µs (measured). So none is
-  // created or cached.
+  // A key object would take 5 µs more, one from DER 10 µs; the verification takes 105 µs (measured). So key objects
+  // are neither created nor cached.
   try {
     const key: RawPublicKeyInput = { key: address, format: 'raw-public', asymmetricKeyType: 'ed25519' }
     // The types of Node know raw keys of `createPublicKey` alone.
     return verify(null, message, key as unknown as PublicKeyInput, signature)
   } catch {
-    // The key is no point of the curve, so no valid signature exists.
+    // The key is not a point of the curve, so no valid signature exists.
     return false
   }
 }

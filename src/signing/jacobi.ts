@@ -11,7 +11,7 @@ const LIMB = 2 ** BITS
 const PER_LIMB = 2 ** -BITS
 /** Limbs of a number: 260 bits. */
 const LIMBS = 10
-/** Batches that no input of 256 bits takes. */
+/** More batches than any input of 256 bits takes. */
 const BATCHES_MAX = 100
 
 /** Writes a number below 2^260 as limbs, the lowest first. */
@@ -27,14 +27,14 @@ export function limbsOf(value: bigint): Float64Array {
   return limbs
 }
 
-/** Tells whether a value of at least 1 is a square modulo a greater prime, given as limbs. */
+/** Returns whether a value of at least 1 is a square modulo a greater prime, given as limbs. */
 export function isSquare(value: bigint, prime: Float64Array): boolean {
   const f = Float64Array.from(prime)
   const g = limbsOf(value)
   /** Limbs that are not zero in both: they shrink to one. */
   let limbs = LIMBS
   let eta = -1
-  /** The lowest bit tells whether the symbol of the first two numbers is the opposite of that of the current ones. */
+  /** The lowest bit states whether the symbol of the initial numbers is the opposite of that of the current ones. */
   let flips = 0
   for (let batch = 0; batch < BATCHES_MAX; batch++) {
     // The lowest 32 bits of both numbers, which determine the steps, and the matrix of the steps.

@@ -10,8 +10,8 @@ const MARKER = new TextEncoder().encode('ProgramDerivedAddress')
 const encoder = new TextEncoder()
 
 /**
- * Maximum number of addresses in each of two generations of a cache, 350 bytes each. Chosen: together they hold what a
- * localnet's market uses in ten minutes.
+ * Maximum number of addresses in each of two generations of a cache, 350 bytes each. Together they hold the addresses
+ * that a localnet's market uses in ten minutes.
  */
 const GENERATION = 6_000
 /**
@@ -22,8 +22,8 @@ let recent = new Map<string, Pubkey>()
 let former = recent
 
 /**
- * Derives a program's address from seeds: the first bump from 255 down that gives no point of the curve. Cached:
- * equal requests return the same object, whose bytes must not be modified.
+ * Derives a program's address from seeds: the first bump from 255 down whose hash is not a point of the curve.
+ * Cached: equal requests return the same object, whose bytes must not be modified.
  */
 export function programAddress(seeds: readonly (string | Uint8Array)[], program: Pubkey): Pubkey {
   const parts = seeds.map((seed) => (typeof seed === 'string' ? encoder.encode(seed) : seed))
@@ -56,7 +56,7 @@ export function associatedTokenAccount(owner: Pubkey, mint: Pubkey, tokenProgram
   return programAddress([owner, tokenProgram, mint], ASSOCIATED_TOKEN)
 }
 
-/** Whether 32 bytes are a compressed point of Ed25519: x² = (y² − 1) / (dy² + 1) has a root. */
+/** Returns whether 32 bytes are a compressed point of Ed25519: x² = (y² − 1) / (dy² + 1) has a root. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 32)
   let y = BigInt.asUintN(63, view.getBigUint64(24, true))

@@ -5,10 +5,11 @@ import type { PoolRow } from '../market/registry-rows.ts'
 import { programAddress } from './program-address.ts'
 
 /**
- * Owner of the vaults at each venue: the pool itself, an address that the program derives from the pool (for both vaults, or
- * one for each mint), one address of the program for all pools, or the vault of a program that holds the tokens of all
- * pools of a mint. Recorded trades of the venues agree (`test/signing/vault-owners.test.ts`). None of Raydium stable is
- * recorded; its address is that of Raydium's published list of pools, and is not derived from the seed of AMM v4.
+ * Owner of the vaults at each venue. It can be the pool itself, or an address that the program derives from the pool: one
+ * for both vaults, or one for each mint. It can also be one address of the program for all pools, or the vault of a program
+ * that holds the tokens of all pools of a mint. Recorded trades of the venues agree (`test/signing/vault-owners.test.ts`).
+ * No trade of Raydium stable is recorded; its address comes from Raydium's published list of pools, and is not derived from
+ * the seed of AMM v4.
  */
 const OWNERS: Readonly<
   Record<VenueId, 'pool' | 'of-pool' | 'of-pool-and-mint' | 'shared-vault' | { readonly authority: Pubkey }>
@@ -64,8 +65,8 @@ function sharedOwner(venue: VenueId, mint: Pubkey): Pubkey | null {
 }
 
 /**
- * Returns the owners of a pool's vaults that only this pool has and that are not the pool: nothing in their address leads to
- * the pool.
+ * Returns the owners of a pool's vaults that only this pool has and that are not the pool itself: the pool cannot be derived
+ * from their address.
  */
 export function ownVaultOwners(
   pool: Pick<PoolRow, 'venue' | 'program' | 'pool' | 'base' | 'quote'>
@@ -86,7 +87,7 @@ export interface VaultOwners {
   readonly curves: Map<string, Pubkey>
 }
 
-/** Returns the owners of vaults of a mint that many pools share. They are known without any pool. */
+/** Returns the owners of vaults of a mint that many pools share. They are known without knowing a pool. */
 export function sharedOwners(mint: Pubkey): VaultOwners {
   const found: VaultOwners = { pools: new Map(), curves: new Map() }
   for (const venue of VENUE_IDS) {

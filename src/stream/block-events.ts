@@ -13,8 +13,8 @@ type Add<T> = (of: T, event: EncodedEvent) => void
 type LoggedRows = EventRows & { readonly log?: readonly LogEntry[] }
 
 /**
- * The events of a committed block by channel. Each event is encoded once: by ingest for the log, or here when the
- * first channel has a reader.
+ * The events of a committed block by channel. Each event is encoded once: by ingest for the log, or here once a
+ * channel has a reader.
  */
 export class BlockEvents {
   readonly slot: SlotRow
@@ -108,7 +108,7 @@ export class BlockEvents {
   }
 
   #tradeBody(row: TradeRow): Uint8Array {
-    // The second row of a swap is for the other mint.
+    // The second row of a swap belongs to the other mint, and is not on the venue's channel.
     const onVenue = isFirstRow(row) ? row.cursor + tradeOffsets(row).venue : null
     return this.#bodyOf(row, onVenue, () => encodeTrade(row, this.slot.receivedAtMs, this.#cash))
   }

@@ -30,14 +30,14 @@ export interface ReadLimits {
 /** Lost forks read together with a page of rows. */
 const RETRACTED_SLOTS = 4
 
-/** Moves per read; there is one for each fork that was removed below the head. */
+/** Moves per read; each fork that was removed below the head has one. */
 const MOVES_PER_READ = 100
 
 /** Slots whose time of ingest is cached. */
 const SLOTS_KNOWN = 4_096
 /**
  * Slots read together if at least two of them are needed: on a cluster one such read takes as long as three single
- * reads. Other channels of the same replay need the slots in between.
+ * reads. Other channels of the replay need the slots in between.
  */
 const SLOTS_TOGETHER = 128
 
@@ -51,10 +51,7 @@ async function readMoves(log: LogStore): Promise<LogEntry[]> {
   }
 }
 
-/**
- * Returns a function from an event's own cursor to the cursor at which it was sent. It reflects the store's state at
- * the call.
- */
+/** Returns a function from an event's own cursor to the cursor at which it was sent, at the store's state at the call. */
 export async function readSentCursors(log: LogStore): Promise<(cursor: number) => number> {
   const order = new DeliveryOrder(movesIn(await readMoves(log)))
   return (cursor) => order.sentCursor(cursor)
@@ -67,7 +64,7 @@ export class ChannelHistory {
   readonly #receivedAtMs = new Map<number, number>()
   /** The delivery order, and the number of amendments it is based on. */
   #known: { readonly amendments: number; readonly order: DeliveryOrder } | null = null
-  /** Reads in flight, by section: channels of one replay need the same slots at the same time. */
+  /** Reads in flight, by section: channels of one replay need equal slots at once. */
   readonly #slotsInFlight = new Map<number, Promise<readonly SlotRow[]>>()
 
   constructor(
@@ -80,7 +77,7 @@ export class ChannelHistory {
 
   /**
    * Returns a channel's oldest events with `after` < cursor ≤ `until`, at the cursors at which they were sent.
-   * `until` ends a slot. Reads again if an amendment happens during the read.
+   * `until` ends a slot. Repeats the read if an amendment happens meanwhile.
    */
   async read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     for (;;) {
@@ -96,10 +93,7 @@ export class ChannelHistory {
     }
   }
 
-  /**
-   * Returns the delivery order, and the number of amendments it is based on. Reads the order again after each
-   * amendment.
-   */
+  /** Returns the delivery order, and the number of amendments it is based on. Reloads the order after each amendment. */
   async #order(): Promise<{ readonly amendments: number; readonly order: DeliveryOrder }> {
     for (;;) {
       const amendments = await this.#storage.history.amendments()
@@ -143,8 +137,8 @@ export class ChannelHistory {
   }
 
   /**
-   * Merges the retractions of a section into its events. They are read after the events: a reader that no longer
-   * finds the rows of a lost fork must find their retractions.
+   * Merges the retractions of a section into its events. They are read after the events: if the rows of a lost fork
+   * are already deleted, their retractions must be found.
    */
   async #orRetracted(channel: Channel, after: number, { events, to }: Stretch): Promise<Stretch> {
     const retracted = await this.#log('retractions', after, to, { parts: RETRACTED_SLOTS })
@@ -242,7 +236,7 @@ export class ChannelHistory {
     for (const [slot, ms] of received) this.#remember(slot, ms)
     return rows.flatMap((row) => {
       const ms = received.get(row.slot) ?? this.#receivedAtMs.get(row.slot)
-      // A row without a slot was of a fork that was lost meanwhile.
+      // A row without a slot belongs to a fork that was lost during the read.
       return ms === undefined ? [] : [encode(row, ms)]
     })
   }

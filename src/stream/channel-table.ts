@@ -31,7 +31,7 @@ export class ChannelTable<T> {
     this.#kinds[channel.kind].delete(channelKey(channel))
   }
 
-  /** Returns the values of a kind's channels, by `channelKey`; empty if none is set. */
+  /** Returns the values of a kind's channels, by `channelKey`; empty if no value is set. */
   of(kind: Kind): ReadonlyMap<string, T> {
     return this.#kinds[kind]
   }

@@ -39,7 +39,7 @@ export type StreamChannel = Channel | PrivateChannel
 /** A channel whose past a connection can read. */
 export type ReplayedChannel = Channel | ChangesChannel
 
-/** Tells whether the store has a channel's events encoded (`market/log.ts`) instead of as rows. */
+/** Returns whether the store has a channel's events encoded (`market/log.ts`) instead of as rows. */
 export const isStoredEncoded = (channel: ReplayedChannel): boolean =>
   !isPrivate(channel) && !('of' in channel)
 
@@ -77,8 +77,8 @@ export function streamChannelOf(name: string): StreamChannel | ChannelFault {
 }
 
 /**
- * Returns the channel of chain events with a name, or the fault of the name. Channels of the tenant are faults: they are
- * those of a connection, and webhooks have no such channels.
+ * Returns the channel of chain events with a name, or the fault of the name. Channels of the tenant are faults: they belong
+ * to a connection, and webhooks have no such channels.
  */
 export function channelOf(name: string): Channel | ChannelFault {
   const isOfTenant = PRIVATE_CHANNELS.some((each) => each === name)
@@ -154,7 +154,7 @@ export const isOfChanges = (channel: StreamChannel): channel is ChangesChannel =
 export const scopeOfChannel = (channel: StreamChannel): Scope | null =>
   isPrivate(channel) ? PRIVATE_CHANNEL_SCOPES[channel.name] : null
 
-/** Splits channels into those that a key with some scopes may have, and the names of the others by lacking scope. */
+/** Splits channels into those that a key with some scopes may have, and the names of the others by missing scope. */
 export function permittedChannels(
   channels: readonly StreamChannel[],
   scopes: readonly string[]
@@ -169,7 +169,7 @@ export function permittedChannels(
   return { permitted, lacking }
 }
 
-/** Tells whether a connection can read a channel's past. */
+/** Returns whether a connection can read a channel's past. */
 export const isReplayed = (channel: StreamChannel): channel is ReplayedChannel =>
   isPrivate(channel) ? isOfChanges(channel) : channel.kind !== 'pools'
 

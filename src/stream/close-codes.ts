@@ -7,7 +7,7 @@ export interface CloseCode {
   readonly again: boolean
 }
 
-/** Every close code that a client of the stream can get. The library of the sockets sends 1002, 1007 and 1008. */
+/** Every close code that a client of the stream can get. The WebSocket library sends 1002, 1007 and 1008. */
 export const CLOSE_CODES: readonly CloseCode[] = [
   { code: 1001, meaning: 'The service is stopping; `server_draining` came just before', again: true },
   { code: 1002, meaning: 'The client broke the WebSocket protocol', again: true },

@@ -19,7 +19,7 @@ export interface Move {
   /** Each slot with a block, ascending, and the cursor at which its first position is sent. */
   readonly slots: readonly (readonly [slot: number, sentFrom: number])[]
   /**
-   * For each of these slots, the cursor of its first position for `wallet:`. Absent in moves stored before these
+   * For each of these slots, the cursor of its first position for `wallet:`. Absent in moves stored before `wallet:`
    * channels existed.
    */
   readonly walletsFrom?: readonly number[] | undefined
@@ -32,14 +32,14 @@ const MOVE = z.object({
   walletsFrom: z.array(z.int().nonnegative()).readonly().optional()
 })
 
-/** Returns the log entry that stores a move, at the slot of the first block that is sent at its own cursors again. */
+/** Returns the log entry that stores a move, at the slot of the first later block that is sent at its own cursors. */
 export function moveAsLogEntry(move: Move): LogEntry {
   const slot = move.last + 1
   const body = Buffer.from(JSON.stringify(move))
   return { channel: 'moves', slot, events: [{ cursor: cursorAt(slot, 0), body }] }
 }
 
-/** Reads moves from log entries. Throws on any other content, which only a defect of ours can write. */
+/** Reads moves from log entries. Throws on any other content, which only a bug can write. */
 export function movesIn(entries: readonly LogEntry[]): Move[] {
   return entries.flatMap(({ events }) =>
     events.map(({ body }) => MOVE.parse(JSON.parse(Buffer.from(body).toString())))
@@ -75,7 +75,7 @@ interface Segment {
 
 /**
  * The order in which events are sent: by their own cursors, except that the slots of a move are sent at the move's
- * cursors. A later move replaces earlier ones for the slots that they share.
+ * cursors. A later move replaces earlier ones for their common slots.
  */
 export class DeliveryOrder {
   readonly #segments: readonly Segment[]
@@ -114,7 +114,7 @@ export class DeliveryOrder {
     return moved === undefined ? cursor : sentIn(moved, position)
   }
 
-  /** Returns the next section of a kind of channels after a cursor, up to another one that ends a slot. */
+  /** Returns the next section of a kind of channels after a cursor, up to `until`, which ends a slot. */
   sectionAfter(after: number, until: number, isOfWallet: boolean): DeliverySection {
     const at = Math.max(
       0,
@@ -144,7 +144,7 @@ function sentIn({ sentFrom, walletsFrom }: MovedSlot, position: number): number 
   return walletsFrom === undefined ? sentFrom + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
 }
 
-/** Returns the last own cursor of a moved slot at which an event is sent up to a cursor. */
+/** Returns the last own cursor of a moved slot whose event is sent at or before a cursor. */
 function ownIn({ slot, sentFrom, walletsFrom }: MovedSlot, sent: number, isOfWallet: boolean): number {
   const offset = sent - sentFrom
   const shared = isOfWallet ? Math.floor((offset + 1) / TRADE_POSITIONS) - 1 : -1

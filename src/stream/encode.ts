@@ -14,7 +14,7 @@ export const tradeOffsets = (row: TradeRow) =>
   row.cashSide === null ? COPY_OFFSETS.swap : COPY_OFFSETS.trade
 
 /**
- * Tells whether channels other than `trades:` carry this row. A trade without a cash side has two rows; only the
+ * Returns whether channels other than `trades:` carry this row. A trade without a cash side has two rows; only the
  * first is carried.
  */
 export const isFirstRow = (row: TradeRow): boolean =>
@@ -33,7 +33,7 @@ export const encodeTick = (row: TradeRow, receivedAtMs: number): Uint8Array =>
 
 const CURSOR_KEY = Buffer.from(',"cursor":')
 
-/** Bytes of a shared buffer. About fifty events of a block share one, since they are created and dropped together. */
+/** Bytes of a shared buffer. About fifty events of a block share a buffer, because they are created and dropped together. */
 const CHUNK_BYTES = 64 * 2 ** 10
 const UTF8_BYTES_MAX = 3
 let chunk = Buffer.alloc(0)

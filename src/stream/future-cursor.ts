@@ -1,9 +1,9 @@
 import { POSITIONS_PER_SLOT } from '../market/cursor.ts'
 
 /**
- * Number of slots that a process waits for a cursor ahead of its head. Another process of the cluster may have sent
- * that cursor. Chosen: 120 s in slots of 0.4 s. A process that is further behind reports 503 as its health, so load
- * balancers send it no clients.
+ * Number of slots that a process waits for a cursor ahead of its head, which another process of the cluster may have
+ * sent: 120 s in slots of 0.4 s. A process that is further behind reports 503 as its health, so load balancers send
+ * it no clients.
  */
 export const AWAITED_SLOTS = 300
 

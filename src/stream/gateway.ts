@@ -5,9 +5,9 @@ import type { Place } from './messages.ts'
 
 /** The HTTP side's access to the stream: it admits clients and reports health. */
 export interface StreamGateway {
-  /** Tells whether a key may open another connection. */
+  /** Returns whether a key may open another connection. */
   admits(caller: Caller): boolean
-  /** Takes over a socket after its upgrade. */
+  /** Adopts a socket after its upgrade. */
   open(ws: WebSocket, socket: Socket, caller: Caller): void
   readonly health: StreamHealth
 }
@@ -15,7 +15,7 @@ export interface StreamGateway {
 export interface StreamHealth {
   /** The last cursor of the newest published slot; -1 before the first. */
   readonly head: number
-  /** Null while there is no block. */
+  /** Null before the first block. */
   readonly horizon: Place | null
   /** Null if retention is unlimited. */
   readonly horizonSeconds: number | null

@@ -15,15 +15,15 @@ export interface Reader {
   /** Ends a block: all of its events have been passed on. */
   endBlock(): void
   /**
-   * Reports that the events after a cursor were not passed on, or only in part. Discards those of the block being
-   * published. The reader has to read them from the store.
+   * Reports that the events after a cursor were not passed on, or not all of them. Discards the events of the block
+   * being published. The reader must read all of these from the store.
    */
   missed(after: number): void
 }
 
 /**
- * Recent blocks cached for readers that are about to catch up, and the rows of these blocks. Chosen: 64 blocks are 25
- * s of a live chain, and 20,000 rows about 30 MB.
+ * Limits of the cache of recent blocks, for readers that are about to catch up. 64 blocks are 25 s of a live chain,
+ * and 20,000 rows about 30 MB.
  */
 const RECENT_BLOCKS = 64
 const RECENT_ROWS = 20_000
@@ -40,9 +40,9 @@ interface LiveChannel {
  * H1. An event is encoded once for all its readers, and framed once for all readers of a channel.
  * H2. A reader of a channel receives every block after the head at which it joined, in order, once. Blocks that the
  *     feed skipped are reported as missed.
- * H3. All readers read the first block after a start, or after a retraction of published blocks, from the store: the
+ * H3. After a start, or a retraction of published blocks, all readers read the first block from the store. The
  *     retractions of a lost fork come between that block and the earlier ones.
- * H4. If a channel fails, its readers read the block from the store, for all of their channels in one order. Other
+ * H4. If a channel fails, its readers read the block from the store, in one order for all of their channels. Other
  *     readers are not affected.
  */
 export class StreamHub {
@@ -52,7 +52,7 @@ export class StreamHub {
   readonly #channels = new ChannelTable<LiveChannel>()
   #recent: BlockEvents[] = []
   #recentRows = 0
-  /** Whether the next block may follow on another block than the last published one (H3). */
+  /** Whether the next block possibly follows a different block than the last published one (H3). */
   #isDoubtful = true
   /** No block after this cursor is missing among the recent ones. */
   #recentAfter: number
@@ -98,7 +98,7 @@ export class StreamHub {
     return this.#eventsPublished
   }
 
-  /** Subscribes a reader to a channel from the next block on. */
+  /** Subscribes a reader to a channel, starting with the next block. */
   join(channel: Channel, reader: Reader): void {
     const live = this.#channels.get(channel)
     if (live === undefined) this.#channels.set(channel, { channel, readers: new Set([reader]) })
@@ -111,7 +111,7 @@ export class StreamHub {
     if (live?.readers.size === 0) this.#channels.delete(channel)
   }
 
-  /** Returns the blocks after a cursor that ends a slot, oldest first; null if some of them are no longer in memory. */
+  /** Returns the blocks after a cursor that ends a slot, oldest first; null if some of them were evicted. */
   recentAfter(cursor: number): readonly BlockEvents[] | null {
     if (cursor < this.#recentAfter) return null
     return this.#recent.filter(({ slot }) => endOf(slot) > cursor)
@@ -213,5 +213,5 @@ export class StreamHub {
   }
 }
 
-/** Returns the last cursor that an event of a slot can have; -1 without a slot. */
+/** Returns the last cursor that an event of a slot can have; -1 if `slot` is null. */
 export const endOf = (slot: SlotRow | null): number => (slot === null ? -1 : endOfEvents(slot.slot))

@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts'
 import type { LedgerRow } from '../revenue/ledger-reader.ts'
 import type { WatchedAddress } from '../revenue/watched-address.ts'
 
-/** A tenant that watches the address of some rows, and what it says of the address. */
+/** A tenant that watches the address of some rows, and its facts about the address. */
 export type Watcher = Pick<WatchedAddress, 'tenant' | 'label' | 'role' | 'captureFrom'>
 
 /** Publishes changes of the ledger of watched addresses on the channel `revenue` of each tenant that watches them. */

@@ -15,16 +15,16 @@ export interface ChannelEvents {
 }
 
 /**
- * Rows read for all channels together, and for one; half as many more may be buffered. A row takes 15 µs of the event loop to
- * be read and encoded, and 5 µs to be merged, so a piece holds it for some 2 ms, and the merge for 5. A channel's rows are proportional to its
- * recent density, so that all pages end near the same slot. Otherwise one channel's missing page would delay the others, and
- * pages would be read one after another.
+ * Maximum rows that are read for all channels together, and for one channel; half as many more may be buffered. Reading and
+ * encoding a row takes 15 µs of the event loop, and merging it 5 µs. So a piece holds the event loop for about 2 ms, and the
+ * merge for 5. A channel's rows are proportional to its recent density, so that all pages end near one slot. Otherwise one
+ * channel's missing page would delay the others, and pages would be read sequentially.
  */
 const ROWS_HELD = 1_024
 const ROWS_OF_ONE = { least: 16, most: 128 }
 /**
  * Events per read of a channel stored encoded, and slots per read, two at first, adapted to that number of events.
- * Larger reads would make a replay slightly faster, but live events would wait behind twenty such pages.
+ * Larger reads would make a replay slightly faster, but live events would be queued behind twenty such pages.
  */
 const EVENTS_HELD = { few: 128, many: 512 }
 const SLOTS_HELD = { first: 2, most: 32 }
@@ -63,7 +63,7 @@ export class MergedPast {
     return this.#buffers.map(({ channel }) => channel)
   }
 
-  /** The cursor of the newest change of submissions that was returned, or from which they are read. */
+  /** The cursor of the newest change of submissions that was returned, or after which they are read. */
   get changesTo(): number | null {
     return this.#buffers.reduce<number | null>((to, { changesTo }) => changesTo ?? to, null)
   }
@@ -84,8 +84,9 @@ export class MergedPast {
   }
 
   /**
-   * Returns the next events up to `until`, which ends a slot. At the end it returns none, and `position` is `until`.
-   * Events that are stored encoded are read into memory of `allocator`. The read of each channel is a piece of its own.
+   * Returns the next events up to `until`, which ends a slot. At the end the result is empty, and `position` is
+   * `until`. Events that are stored encoded are read into memory of `allocator`. The read of each channel is a
+   * separate piece.
    */
   async next(until: number, allocator: Allocator, runPiece: RunPiece = atOnce): Promise<ChannelEvents[]> {
     const ofAll = this.#buffers.reduce((sum, buffer) => sum + buffer.rowsPerCursor, 0)
@@ -120,7 +121,7 @@ class ChannelBuffer {
   /** Slots of the next read. */
   #slots = SLOTS_HELD.first
   #rowsPerCursor = 0
-  /** The read that is under way. */
+  /** The read in flight. */
   #filling: Promise<void> | null = null
   /**
    * Cursor of the newest change of submissions read; null for other channels. A change stored later may belong to a
@@ -154,8 +155,8 @@ class ChannelBuffer {
   }
 
   /**
-   * Reads more if the buffer holds less than half of its target, so that channels are read in parallel. Joins a read that is
-   * under way: after the read of another channel has failed, all are tried again, and a second read would repeat its events.
+   * Reads more if the buffer holds less than half of its target, so that channels are read in parallel. Joins a read in
+   * flight: after the read of another channel has failed, all are retried, and a second read would repeat the events.
    */
   fill(history: PastReader, until: number, limits: FillLimits, runPiece: RunPiece): Promise<void> {
     return (this.#filling ??= this.#read(history, until, limits, runPiece).finally(

@@ -8,7 +8,7 @@ import { BUFFER, type Hole } from './outbox.ts'
 
 export type { ErrorName }
 
-/** Channels of a connection (spec, Limits). */
+/** Maximum channels of a connection (spec, Limits). */
 export const CHANNELS_MAX = 50
 export const PROTOCOL = 1
 
@@ -167,7 +167,7 @@ export const serverDraining = (retryAfterMs: number): Sent<typeof schemas.SERVER
   message: 'the service is stopping: connect again after this time, since the last cursor'
 })
 
-/** Reports channels whose scope a key lacks, at a request or since a change of the key. */
+/** Reports channels whose scope a key lacks, at a request or after a change of the key. */
 export const scopeMissing = (
   scope: Scope,
   channels: readonly string[],

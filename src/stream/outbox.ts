@@ -9,12 +9,12 @@ export interface Room {
 }
 
 /**
- * 2,000 events (spec, Streaming, rule 4). The limit in bytes is for large events. Chosen: 2,000 events of 8 KB,
- * several times the average.
+ * 2,000 events (spec, Streaming, rule 4). The limit in bytes is for large events: 2,000 events of 8 KB, several times
+ * the average.
  */
 export const BUFFER: Room = { events: 2_000, bytes: 16 * 2 ** 20 }
 /**
- * Bytes passed to a socket at once; they can no longer be dropped. Chosen: enough for one system call, and small
+ * Maximum bytes passed to a socket at once; they can no longer be dropped. Enough for one system call, and small
  * compared with the queue's bounds.
  */
 export const CHUNK_BYTES = 256 * 1024
@@ -23,15 +23,15 @@ export const CHUNK_BYTES = 256 * 1024
 export interface Hole {
   dropped: number
   /**
-   * The cursor before the first dropped event, and that of the last one. A subscription with `since` = the former
-   * gets them again.
+   * The cursor before the first dropped event, and that of the last one. A subscription with `since` = `from` gets
+   * them again.
    */
   from: number
   to: number
   readonly channels: Set<string>
 }
 
-type Owed =
+type QueuedEntry =
   | { readonly kind: 'frames'; readonly frames: Frames; at: number }
   | { readonly kind: 'message'; readonly bytes: Buffer }
   | { readonly kind: 'hole'; readonly hole: Hole }
@@ -40,12 +40,12 @@ type Owed =
  * A connection's queue: references to shared event frames, and messages, in order.
  *
  * Q1. If the queue exceeds its bounds, the oldest events not yet passed to the socket are dropped, and a message in
- *     their place reports it. Messages are never dropped.
+ *     their place reports the loss. Messages are never dropped.
  */
 export class Outbox {
   readonly #holeFrame: (hole: Hole) => Buffer
-  #owed: Owed[] = []
-  /** Index in `#owed` of the next entry. */
+  #queued: QueuedEntry[] = []
+  /** Index in `#queued` of the next entry. */
   #next = 0
   #events = 0
   #messages = 0
@@ -59,7 +59,7 @@ export class Outbox {
   }
 
   get isEmpty(): boolean {
-    return this.#next === this.#owed.length
+    return this.#next === this.#queued.length
   }
 
   /** Events in the queue, including those in the socket's buffer. */
@@ -71,20 +71,20 @@ export class Outbox {
     return this.#bytes
   }
 
-  /** Events dropped since the outbox was made. */
+  /** Events dropped since the outbox was created. */
   get dropped(): number {
     return this.#dropped
   }
 
   /** Queues a message. Returns the number of queued messages. */
   message(bytes: Buffer): number {
-    this.#owed.push({ kind: 'message', bytes })
+    this.#queued.push({ kind: 'message', bytes })
     return ++this.#messages
   }
 
   /** Queues events within the bounds. Returns the number of events dropped for them. */
   add(frames: Frames, room: Room): number {
-    this.#owed.push({ kind: 'frames', frames, at: 0 })
+    this.#queued.push({ kind: 'frames', frames, at: 0 })
     this.#events += frames.cursors.length
     this.#bytes += frames.bytes.length
     const before = this.#dropped
@@ -98,7 +98,7 @@ export class Outbox {
   take(): Buffer[] {
     const chunk: Buffer[] = []
     let size = 0
-    while (this.#next < this.#owed.length) {
+    while (this.#next < this.#queued.length) {
       const bytes = this.#takeNext(CHUNK_BYTES - size, chunk.length === 0)
       if (bytes === null) break
       chunk.push(bytes)
@@ -108,7 +108,7 @@ export class Outbox {
     return chunk
   }
 
-  /** To be called when the socket has sent everything that it was given. */
+  /** To be called when the socket has sent all bytes passed to it. */
   sent(): void {
     this.#withSocket = 0
   }
@@ -118,31 +118,31 @@ export class Outbox {
     this.#withSocket += events
   }
 
-  /** Returns a message, or as many events as fit; null if none fits and `isFirst` is false. */
+  /** Returns a message, or as many events as fit; null if no event fits and `isFirst` is false. */
   #takeNext(room: number, isFirst: boolean): Buffer | null {
-    const owed = this.#owed[this.#next]!
-    if (owed.kind !== 'frames') {
+    const entry = this.#queued[this.#next]!
+    if (entry.kind !== 'frames') {
       this.#next++
-      if (owed.kind === 'hole') return this.#holeFrame(owed.hole)
+      if (entry.kind === 'hole') return this.#holeFrame(entry.hole)
       this.#messages--
-      return owed.bytes
+      return entry.bytes
     }
-    const { frames, at } = owed
+    const { frames, at } = entry
     const start = startOf(frames, at)
     let end = isFirst ? at + 1 : at
     while (end < frames.ends.length && frames.ends[end]! - start <= room) end++
     if (end === at) return null
-    this.#leave(owed, end)
+    this.#leave(entry, end)
     return frames.bytes.subarray(start, frames.ends[end - 1])
   }
 
-  #leave(owed: Extract<Owed, { kind: 'frames' }>, end: number): void {
-    const { frames } = owed
-    const count = end - owed.at
+  #leave(entry: Extract<QueuedEntry, { kind: 'frames' }>, end: number): void {
+    const { frames } = entry
+    const count = end - entry.at
     this.#events -= count
     this.#withSocket += count
-    this.#bytes -= frames.ends[end - 1]! - startOf(frames, owed.at)
-    owed.at = end
+    this.#bytes -= frames.ends[end - 1]! - startOf(frames, entry.at)
+    entry.at = end
     if (end === frames.ends.length) this.#next++
   }
 
@@ -150,25 +150,25 @@ export class Outbox {
     const isOver = (): boolean =>
       this.#events > 0 && (this.#events + this.#withSocket > events || this.#bytes > bytes)
     for (let index = this.#next; isOver(); index++) {
-      const owed = this.#owed[index]!
-      if (owed.kind !== 'frames') continue
+      const entry = this.#queued[index]!
+      if (entry.kind !== 'frames') continue
       const hole = this.#holeBefore(index)
       if (hole.isNew) index++
-      while (owed.at < owed.frames.cursors.length && isOver()) this.#drop(owed, hole.hole)
-      if (owed.at === owed.frames.cursors.length) this.#owed.splice(index--, 1)
+      while (entry.at < entry.frames.cursors.length && isOver()) this.#drop(entry, hole.hole)
+      if (entry.at === entry.frames.cursors.length) this.#queued.splice(index--, 1)
     }
   }
 
   #holeBefore(index: number): { readonly hole: Hole; readonly isNew: boolean } {
-    const before = this.#owed[index - 1]
+    const before = this.#queued[index - 1]
     if (before?.kind === 'hole') return { hole: before.hole, isNew: false }
     const hole: Hole = { dropped: 0, from: Infinity, to: 0, channels: new Set() }
-    this.#owed.splice(index, 0, { kind: 'hole', hole })
+    this.#queued.splice(index, 0, { kind: 'hole', hole })
     return { hole, isNew: true }
   }
 
-  #drop(owed: Extract<Owed, { kind: 'frames' }>, hole: Hole): void {
-    const { frames, at } = owed
+  #drop(entry: Extract<QueuedEntry, { kind: 'frames' }>, hole: Hole): void {
+    const { frames, at } = entry
     const cursor = frames.cursors[at]!
     hole.dropped++
     hole.from = Math.min(hole.from, cursor - 1)
@@ -177,12 +177,12 @@ export class Outbox {
     this.#events--
     this.#dropped++
     this.#bytes -= frames.ends[at]! - startOf(frames, at)
-    owed.at++
+    entry.at++
   }
 
   #forgetTaken(): void {
-    if (this.#next === 0 || this.#next < this.#owed.length / 2) return
-    this.#owed = this.#owed.slice(this.#next)
+    if (this.#next === 0 || this.#next < this.#queued.length / 2) return
+    this.#queued = this.#queued.slice(this.#next)
     this.#next = 0
   }
 }

@@ -12,7 +12,7 @@ import { encode, isFirstRow, LogEntries, type EventRows } from './encode.ts'
 /** Maximum adjacent positions of an event; the first is that of its row. */
 const COPIES_MAX = 4
 
-/** The log's retractions of a lost fork, with the number of event copies retracted, and of those without room. */
+/** The log's retractions of a lost fork, with the number of event copies retracted, and of copies that did not fit. */
 export interface Retractions {
   readonly entries: readonly LogEntry[]
   readonly retracted: number
@@ -36,8 +36,8 @@ export const endOfSlot = (slot: number): RetractionRoom => ({
 })
 
 /**
- * Builds the retractions of a lost fork (blocks oldest first). Each copy of an event on a channel gets one, newest
- * first, at consecutive cursors. If there is not enough room, the oldest copies are not retracted.
+ * Builds the retractions of a lost fork (blocks oldest first). Each copy of an event on a channel gets one
+ * retraction, newest first, at consecutive cursors. If there is not enough room, the oldest copies are not retracted.
  */
 export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, cash: CashList): Retractions {
   const { from, to, sentCursor = (cursor) => cursor } = room

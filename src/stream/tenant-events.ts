@@ -1,11 +1,11 @@
 import type { HintChannel, TenantEvent } from '../../storage/cluster/coordination.ts'
 
-/** Carries the events to other processes; null in a process without others. */
+/** Carries the events to other processes; null if no other processes exist. */
 type Hints<Use extends keyof HintChannel<TenantEvent>> = Pick<HintChannel<TenantEvent>, Use> | null
 
 /**
- * Passes events of private channels to the connections of this process and, through hints, to those of others. A hint
- * can be lost, so events that must arrive are stored first.
+ * Passes events of private channels to the connections of this process and, through hints, to those of other
+ * processes. A hint can be lost, so events that must arrive are stored first.
  */
 export class TenantEvents {
   readonly #listeners = new Set<(event: TenantEvent | null) => void>()

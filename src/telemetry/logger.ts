@@ -13,8 +13,8 @@ const REDACTED = [
 ]
 
 /**
- * Creates a structured log on standard error; standard output carries results. URLs and secrets of the configuration are masked
- * in each line, also in texts of nodes and drivers.
+ * Creates a structured log on standard error; standard output carries results. URLs and secrets of the configuration are
+ * masked in each line, including texts of nodes and drivers.
  */
 export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'> & Partial<Config>): Logger {
   const options = {

@@ -41,9 +41,9 @@ export interface Metrics {
 }
 
 /**
- * Milliseconds between two samples of the event loop's lag. At the default of 10 they wake a process at rest a hundred times a
- * second, which takes a tenth of what a localnet at rest does. The metric is the time from one sample to the next, so it is
- * this long without any lag.
+ * Sampling interval of the event loop's lag, in milliseconds. At the default of 10, sampling wakes an idle process a hundred
+ * times a second: a tenth of an idle localnet's work. The metric is the time from one sample to the next, so it is this long
+ * even without lag.
  */
 export const LAG_SAMPLE_MS = 100
 

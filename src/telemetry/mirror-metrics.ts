@@ -17,7 +17,7 @@ export interface MirrorMetrics {
   readonly checked: Counter<'outcome'>
   readonly failures: Counter
   readonly pages: Counter<'selected_by'>
-  /** Sets the source of the gauges; null while this process mirrors nothing. */
+  /** Sets the source of the gauges; null while this process mirrors no program. */
   show(counts: MirrorCounts | null): void
 }
 

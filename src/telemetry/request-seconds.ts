@@ -12,9 +12,9 @@ interface Series {
 }
 
 /**
- * A histogram of requests by route and status, readable by a registry. The one of prom-client checks, sorts and joins
- * the labels of each sample, 5 µs a request; this one needs two lookups and formats only at a scrape. It has one series
- * per route and status.
+ * A histogram of requests by route and status, readable by a registry. prom-client's histogram checks, sorts and
+ * joins the labels of each sample, 5 µs a request. This class needs two lookups and formats only at a scrape. It has
+ * one series per route and status.
  */
 export class RequestSeconds {
   readonly name = 'millrace_http_request_seconds'

@@ -12,13 +12,13 @@ export interface RpcCounts {
 
 /** Figures of one node. Null values are not shown. */
 export interface RpcNodeFigures {
-  /** Its id, which is no secret. */
+  /** The node's id, which is not secret. */
   readonly node: string
   readonly isUsable: boolean
   readonly isCordoned: boolean
   readonly slotsBehind: number | null
   readonly falseSlots: number
-  /** Costs: what is left of the budget, and the learned rate a second. */
+  /** Costs: the remaining budget, and the learned rate a second. */
   readonly budgetLeft: number | null
   readonly learnedRate: number | null
   /** Counts since the start by method of the table. */

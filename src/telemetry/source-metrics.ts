@@ -41,7 +41,7 @@ export function addSourceMetrics(registry: Registry, read: () => SourceStatus | 
   })
 }
 
-/** Adds gauges of the recorded folder's problems by reason, read at each scrape; empty while there is no folder. */
+/** Adds gauges of the recorded folder's problems by reason, read at each scrape; empty if the source is not recorded. */
 export function addRecordedMetrics(registry: Registry, report: RecordedReport): void {
   new Gauge({
     name: 'millrace_recorded_problems',

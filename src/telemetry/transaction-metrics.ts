@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Outcomes of a send: taken by a node or leader, refused, or left out at a limit. */
+/** Outcomes of a send: accepted by a node or leader, refused, or dropped at a limit. */
 export type SendLabel = 'taken' | 'refused' | 'limited'
 /** States that a tracked transaction can have, as the gauge names them. */
 export const TRACKED_LABELS = ['sent', 'failing', 'processed', 'confirmed', 'claimed'] as const
 export type TrackedLabel = (typeof TRACKED_LABELS)[number]
 
-/** Tenants with their own label; all further ones share `other`. Chosen: 800 series at most. */
+/** Maximum tenants with their own label; further tenants share `other`. At most 800 series. */
 const TENANT_LABELS_MAX = 100
 
 /** A transaction that has ended, as metrics count it. */
@@ -14,7 +14,7 @@ export interface EndedTransaction {
   readonly tenant: string
   readonly route: string
   readonly outcome: 'finalized' | 'failed' | 'expired' | 'unresolved'
-  /** From the first send to the block; null if either is not known. */
+  /** From the first send to the block; null if either is unknown. */
   readonly landedMs: number | null
   readonly landedSlots: number | null
 }
@@ -25,7 +25,7 @@ export interface TransactionMetrics {
   readonly leaders: Counter
   readonly lateness: Histogram
   ended(transaction: EndedTransaction): void
-  /** Sets the source of the gauge of tracked transactions; null while this process tracks none. */
+  /** Sets the source of the gauge of tracked transactions; null while this process tracks no transactions. */
   show(tracked: (() => Readonly<Record<TrackedLabel, number>>) | null): void
 }
 

@@ -16,7 +16,7 @@ export interface WebhookMetrics {
   readonly events: Counter
   readonly dropped: Counter
   readonly seconds: Histogram
-  /** Sets the source of the webhook gauge; null while this process delivers nothing. */
+  /** Sets the source of the webhook gauge; null while this process delivers no webhooks. */
   show(counts: WebhookCounts | null): void
 }
 

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client'
 import { WorkTally } from '../access/work-tally.ts'
 
-/** Registers the metrics of the quota of work, and returns what counts them. */
+/** Registers the metrics of the quota of work, and returns the tally behind them. */
 export function workUnitMetrics(registry: Registry): WorkTally {
   const tally = new WorkTally()
   counterOf(

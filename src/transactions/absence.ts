@@ -4,12 +4,12 @@ import type { SignatureStatus, TransactionNode } from './ports.ts'
 /** Milliseconds after which a node answers about a landed signature only from its history: 150 slots take 60 s. */
 export const RECENT_MS = 60_000
 /**
- * Slots between two answers from a node's status cache that leave no gap: half of the last 300 rooted blocks, which
+ * Maximum slots between answers of a node's status cache that leave no gap: half of the last 300 rooted blocks, which
  * the cache has at least (agave, MAX_RECENT_BLOCKHASHES). So a change of forks between the answers is covered too.
  */
 const CACHE_SLOTS = 150
 
-/** Statuses as of a slot, in the order of the signatures. */
+/** Statuses at a slot, in the order of the signatures. */
 export interface AnsweredStatuses {
   readonly contextSlot: number
   readonly statuses: readonly (SignatureStatus | null)[]
@@ -32,19 +32,19 @@ export async function statusesOrCached(
   }
 }
 
-/** The facts by which an answer without a status proves that a transaction has not landed. */
+/** The facts by which an answer that lacks a status proves that a transaction has not landed. */
 export interface AbsenceFacts {
-  /** The slot of the block that has it, as known so far; null before it has landed. */
+  /** The slot of the block that contains the transaction, as known so far; null before it has landed. */
   readonly landedSlot: number | null
-  /** The newest slot as of which it had not landed for certain; null before. */
+  /** The newest slot at which a node proved that it had not landed; null before the first proof. */
   readonly absentSlot: number | null
-  /** Whether the cache of a node reaches back to the first block in which it can have landed. */
+  /** Whether the cache of a node reaches back to the first block in which the transaction can have landed. */
   readonly isNew: boolean
 }
 
 /**
- * Tells whether an answer as of a slot that does not know a transaction proves that it has not landed. The cache of a node
- * without history proves that only if it was asked in time and without a gap.
+ * Returns whether an answer at a slot that does not know a transaction proves that it has not landed. The cache of a node
+ * without history proves that only if it was queried in time and without a gap.
  */
 export function isAbsent(
   { landedSlot, absentSlot, isNew }: AbsenceFacts,
@@ -56,5 +56,5 @@ export function isAbsent(
   return absentSlot === null ? isNew : !isBeyondCache(absentSlot, slot)
 }
 
-/** Tells whether the cache of a node as of a slot may have forgotten the blocks of an earlier one. */
+/** Returns whether the cache of a node at a slot may have forgotten the blocks of an earlier slot. */
 export const isBeyondCache = (earlierSlot: number, slot: number): boolean => slot - earlierSlot > CACHE_SLOTS

@@ -1,10 +1,7 @@
 /** Average accounts per bucket. A bucket is read in one cache line. */
 const PER_BUCKET = 4
 
-/**
- * Accounts of a block in buckets. The bucket of a hash is its lower part modulo the number of buckets, a power of
- * two.
- */
+/** Accounts of a block in buckets. The bucket of a hash is its lower half modulo the number of buckets, a power of two. */
 export class AccountIndex {
   readonly #low: Uint32Array
   readonly #high: Uint16Array
@@ -13,7 +10,7 @@ export class AccountIndex {
   /** Start of each bucket, and the end of the last one. */
   readonly #buckets: Uint32Array
 
-  /** Takes the hashes of all accounts, and the end of those of each transaction. */
+  /** Takes the hashes of all accounts, and the end index of each transaction's accounts. */
   constructor({ ends, low, high }: Readonly<{ ends: Uint32Array; low: Uint32Array; high: Uint16Array }>) {
     const { length } = low
     const size = 2 ** Math.max(0, Math.ceil(Math.log2(length / PER_BUCKET)))

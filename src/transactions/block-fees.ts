@@ -8,10 +8,10 @@ import { computeUnitPrice } from './compute-unit-price.ts'
 /** Keys of a transaction. */
 const KEYS_MAX = 256
 const TWO_32 = 2 ** 32
-/** Fewer prices than these are sorted directly. Such a sort takes as long as one pass over all ranks. */
+/** Number of prices below which they are sorted directly. Such a sort takes as long as one pass over all ranks. */
 const FEW = 32
 /** Accounts of a block that can be scanned in the time of one index look-up, measured with mainnet blocks. */
-const READ_IN_A_LOOK_UP = 60
+const SCANNED_PER_LOOKUP = 60
 
 /** A block, and the size of its fees. */
 export interface FeesOf {
@@ -38,7 +38,7 @@ export class BlockFees {
   readonly ends: Uint32Array
   /** Lower 32 bits of the hash (`accountHashes`) of each writable account of each transaction. */
   readonly low: Uint32Array
-  /** Upper 16 bits of the same hashes. */
+  /** Upper 16 bits of these hashes. */
   readonly high: Uint16Array
   #ascending: Float64Array | undefined
   #ranks: Uint32Array | undefined
@@ -64,7 +64,7 @@ export class BlockFees {
     return (this.#ascending ??= this.prices.toSorted())
   }
 
-  /** Bytes of the block, with all that was made for searches. */
+  /** Bytes of the block, including all structures built for searches. */
   get heldBytes(): number {
     return (
       this.bytes.length +
@@ -74,7 +74,7 @@ export class BlockFees {
     )
   }
 
-  /** Tells whether a search for the accounts would be faster with the index, and the index is not built yet. */
+  /** Returns whether a search for the accounts would be faster with the index, and the index is not built yet. */
   lacksIndex(filter: AccountFilter): boolean {
     return this.#index === undefined && this.#isForIndex(filter)
   }
@@ -103,7 +103,7 @@ export class BlockFees {
   }
 
   #isForIndex({ low }: AccountFilter): boolean {
-    return low.length * READ_IN_A_LOOK_UP <= this.low.length
+    return low.length * SCANNED_PER_LOOKUP <= this.low.length
   }
 
   /** Returns the transactions that write to an account of the filter. */
@@ -133,7 +133,7 @@ export class BlockFees {
   }
 }
 
-/** Returns the bytes of a block's fees: 12 per transaction, and 6 per account that one writes to. */
+/** Returns the bytes of a block's fees: 12 per transaction, and 6 per account that a transaction writes to. */
 export const bytesOf = (transactions: number, writes: number): number => 12 * transactions + 6 * writes
 
 /** Returns, for each price, the index of the first equal price in ascending order. */

@@ -28,7 +28,7 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   readonly #nonces = new WatchedNonces()
   #newest: { readonly slot: number; readonly height: number | null } | null = null
   #readTo = -1
-  /** The highest slot of the blocks that were recalled: those are not searched. */
+  /** The highest slot of the recalled blocks, which are not searched. */
   #recalledTo = -1
 
   /** The feed also advances `newest` with blocks of other processes, whose heights it does not know. */
@@ -43,9 +43,9 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   }
 
   /**
-   * Searches each block that is read from now on for a signature (base58 of 64 bytes; throws a RangeError for another
-   * size), and for uses of a nonce account (base58). A block already read but not yet committed is not searched
-   * again.
+   * Searches each block that is read after this call for a signature (base58 of 64 bytes; throws a RangeError for
+   * another size), and for uses of a nonce account (base58). A block already read but not yet committed is not
+   * searched again.
    */
   watch(signature: string, nonceAccount: string | null = null): () => void {
     const bytes = decodeBase58(signature)
@@ -114,7 +114,7 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     for (const listener of this.#listeners) listener.lost(afterSlot)
   }
 
-  /** The blocks whose fees are missing are enough: their heights are known for as long. */
+  /** The blocks recalled for missing fees suffice: heights are needed for a window of equal length. */
   lacks(): boolean {
     return false
   }

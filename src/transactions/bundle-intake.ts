@@ -23,7 +23,7 @@ export interface BundleWish {
   readonly members: readonly CheckedTransaction[]
 }
 
-/** A stored bundle and its progress; null before the first. */
+/** A stored bundle and its progress; null before the first progress. */
 export interface FoundBundle {
   readonly bundle: Bundle
   readonly progress: BundleProgress | null
@@ -50,8 +50,8 @@ export class BundleIntake {
   }
 
   /**
-   * Checks the tip and the tenant's limit. Rejects with TIP_MISSING, TRANSACTION_LIMIT_REACHED, NOT_CONFIGURED or UPSTREAM_ERROR. A bundle
-   * that the tenant has submitted before passes the limit.
+   * Checks the tip and the tenant's limit. Rejects with TIP_MISSING, TRANSACTION_LIMIT_REACHED, NOT_CONFIGURED or
+   * UPSTREAM_ERROR. The limit does not apply to a bundle that the tenant has submitted before.
    */
   async check(tenant: string, wish: BundleWish, signal: AbortSignal): Promise<void> {
     const { engine } = this.#deps.parts
@@ -106,7 +106,7 @@ export class BundleIntake {
     return { bundle: stored.value, progress }
   }
 
-  /** Returns the tenant's newest bundle with a transaction as a member; null if it is in no bundle. */
+  /** Returns the tenant's newest bundle with a transaction as a member; null if the transaction is in no bundle. */
   async findMember(tenant: string, signature: string): Promise<FoundMember | null> {
     const member = await this.#members.get(submissionPartition(tenant, signature), [tenant, signature])
     if (member === null) return null

@@ -9,10 +9,10 @@ export interface LandedMember {
   readonly err: unknown
 }
 
-/** How the members of a bundle are on chain. */
+/** The state of a bundle's members on the chain. */
 export type Landing =
   | { readonly kind: 'none' }
-  /** Some are in blocks, or all are in a way that may still change. */
+  /** Some members are in blocks, or all are but may still move. */
   | { readonly kind: 'open' }
   /** All in one block and successful, at the lowest of their commitments. */
   | { readonly kind: 'landed'; readonly slot: number; readonly commitment: Commitment }
@@ -22,7 +22,7 @@ export type Landing =
 /** In ascending order. */
 export const COMMITMENTS: readonly Commitment[] = ['processed', 'confirmed', 'finalized']
 
-/** Returns the landing of a bundle from its members in order; null if no member is in a block. */
+/** Returns the landing of a bundle from its members in order. A member is null if it is in no block. */
 export function landingOf(members: readonly (LandedMember | null)[]): Landing {
   const found = members.filter((member) => member !== null)
   if (found.length === 0) return { kind: 'none' }

@@ -7,10 +7,13 @@ const BUNDLE_MEMBER = defineDocument({
   kind: 'bundle-member',
   schema: z.object({
     tenant: z.string(),
-    /** Base58 of its first signature. */
+    /** Base58 of the member's first signature. */
     signature: z.string(),
     bundleId: z.string(),
-    /** Whether it has a recent blockhash. If not, it has a durable nonce and can land after the bundle has failed. */
+    /**
+     * Whether the member has a recent blockhash. If not, it has a durable nonce and can land after the bundle has
+     * failed.
+     */
     isRecent: z.boolean()
   }),
   partition: ({ tenant, signature }) => submissionPartition(tenant, signature),

@@ -25,24 +25,24 @@ export type BundleState = (typeof BUNDLE_STATES)[number]
 
 export type BundleReason = (typeof BUNDLE_REASONS)[number]
 
-/** The progress of a bundle. It changes with each answer; at the end it becomes part of the document. */
+/** The progress of a bundle. It changes with each answer; when tracking ends it is stored in the document. */
 const progress = z.object({
   /** Fencing token of the process that wrote this. */
   token: z.number(),
   state: z.enum(BUNDLE_STATES),
-  /** Id by which the engine knows it, where that is another one than ours. */
+  /** Id by which the engine knows it, if that differs from ours. */
   engineId: z.string().nullable(),
   /** Slot of the block that contains it; null before. */
   slot: z.number().nullable(),
-  /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null while nothing has failed. */
+  /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null before a failure. */
   err: z.unknown(),
   /** Null if it has not failed, and if the reason is unknown. */
   reason: z.enum(BUNDLE_REASONS).nullable(),
   /** Unix milliseconds of the last submission; null before the first. */
   submittedAtMs: z.number().nullable(),
   /**
-   * The last block height at which a member can land; null before. An upper bound if the height of a blockhash is
-   * unknown.
+   * The last block height at which a member can land; null until known. An upper bound if the height of a blockhash
+   * is unknown.
    */
   lastValidBlockHeight: z.number().nullable(),
   /** Whether it was seen in a block that was removed since. */
@@ -62,7 +62,7 @@ export const BUNDLE = defineDocument({
     signatures: z.array(z.string()),
     /** The signed members; null once it is no longer submitted. */
     wires: z.array(jsonBytes).nullable(),
-    /** Distinct recent blockhashes of the members, in base58; none if all use durable nonces. */
+    /** Distinct recent blockhashes of the members, in base58; empty if all use durable nonces. */
     blockhashes: z.array(z.string()),
     tipLamports: jsonBigint,
     /** Unix milliseconds. */

@@ -38,13 +38,13 @@ export class ChainStatuses {
   }
 
   /**
-   * Returns the status of a signature (base58), also from the node's history; null for a signature that it does not know. Rejects like the node's
-   * method.
+   * Returns the status of a signature (base58), including the node's history; null for an unknown signature. Rejects like
+   * the node's method.
    */
   status(signature: string): Promise<SignatureStatus | null> {
     const cached = this.#cached.get(signature)
     if (cached !== undefined && cached.untilMs > this.#clock.now()) return cached.answer
-    const made = this.#cache(this.#ask(signature), () => this.#cached.delete(signature))
+    const made = this.#cache(this.#request(signature), () => this.#cached.delete(signature))
     this.#cached.delete(signature)
     this.#cached.set(signature, made)
     if (this.#cached.size > CACHED_MAX) this.#cached.delete(this.#cached.keys().next().value!)
@@ -67,7 +67,7 @@ export class ChainStatuses {
     }
   }
 
-  /** Tells whether a blockhash is still valid; null if the node does not answer. */
+  /** Returns whether a blockhash is still valid; null if the node does not answer. */
   async isValid(blockhash: string): Promise<boolean | null> {
     try {
       return (
@@ -86,18 +86,18 @@ export class ChainStatuses {
     return cached
   }
 
-  /** Batches with the other requests of this turn of the event loop. */
-  #ask(signature: string): Promise<SignatureStatus | null> {
+  /** Batches with the other requests of this iteration of the event loop. */
+  #request(signature: string): Promise<SignatureStatus | null> {
     if (this.#gathered === null) {
       this.#gathered = new Map()
-      setImmediate(() => this.#askAll())
+      setImmediate(() => this.#requestAll())
     }
     const question = Promise.withResolvers<SignatureStatus | null>()
     this.#gathered.set(signature, question)
     return question.promise
   }
 
-  #askAll(): void {
+  #requestAll(): void {
     const questions = [...this.#gathered!]
     this.#gathered = null
     for (let at = 0; at < questions.length; at += BATCH_MAX) {
@@ -123,9 +123,9 @@ export class ChainStatuses {
   }
 
   /**
-   * Returns the statuses. Falls back to recent signatures if the node has no history. Such a node cannot tell whether
-   * older ones are unknown: they get the node's error. So does a status above the answer's own slot: that answer
-   * contradicts itself, and states neither a landing nor its absence.
+   * Returns the statuses. Falls back to recent signatures if the node has no history. Such a node cannot distinguish
+   * older signatures from unknown ones: they get the node's error. A status above the answer's own slot gets the
+   * node's error too: that answer contradicts itself, and proves neither a landing nor its absence.
    */
   async #statuses(
     signatures: readonly string[],

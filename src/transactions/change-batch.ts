@@ -11,11 +11,11 @@ import { isSameChange } from './changes.ts'
 const changeBatch = z.object({
   tenant: z.string(),
   number: z.number(),
-  /** Fencing token of the process that wrote this. Tokens of later batches are as great or greater. */
+  /** Fencing token of the process that wrote this. Tokens never fall from batch to batch. */
   token: z.number(),
-  /** Cursor of the tenant's previous change; -1 for none. */
+  /** Cursor of the tenant's previous change; -1 before the first. */
   after: z.number(),
-  /** Set by a reader in another process. From then on the writer must not give the changes other cursors. */
+  /** Set by a reader in another process. Afterwards the writer must not change the cursors. */
   isSettled: z.boolean().optional(),
   changes: z.array(SUBMISSION_CHANGE.extend({ signature: z.string() })).min(1)
 })
@@ -23,7 +23,7 @@ export type ChangeBatch = z.output<typeof changeBatch>
 /** A change at its cursor. */
 export type PublishedChange = ChangeBatch['changes'][number]
 
-/** Tells whether two batches contain the same changes. Their cursors may differ, because a batch can be moved. */
+/** Returns whether two batches contain equal changes. Their cursors may differ, because a batch can be moved. */
 export const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
   a.changes.length === b.changes.length &&
   a.changes.every((change, at) => {
@@ -34,8 +34,8 @@ export const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
 export type ChangeBatchDefinition = DocumentDefinition<ChangeBatch, 'last'>
 
 /**
- * Milliseconds for which changes are stored beyond the replay horizon. The horizon counts from the head's block time;
- * a replay misses changes only if the chain is silent for longer than this.
+ * Time for which changes are stored beyond the replay horizon, in milliseconds. The horizon counts from the head's
+ * block time; a replay misses changes only if the chain is silent for longer than this.
  */
 const MARGIN_MS = 86_400_000
 
@@ -56,8 +56,8 @@ export function changeBatches(ttlMs: number | null): ChangeBatchDefinition {
 }
 
 /**
- * Fixes the cursors of a batch that its writer may be about to change. Returns it as it is from then on. Rejects with the
- * store's error.
+ * Fixes the cursors of a batch that its writer may be about to change, and returns the fixed batch. Rejects with the store's
+ * error.
  */
 export async function settle(
   documents: Pick<Documents<ChangeBatch>, 'change'>,

@@ -5,7 +5,7 @@ import type { Stretch } from '../stream/channel-history.ts'
 import { UnsettledBatches } from './unsettled-batches.ts'
 import { changeBatches, settle, type ChangeBatch, type PublishedChange } from './change-batch.ts'
 
-/** Batches of one read. A batch has at most 32 changes, and mostly one or two. */
+/** Batches per read. A batch has at most 32 changes, and mostly one or two. */
 const BATCHES_READ = 64
 
 /** Reads the changes of tenants' submissions from the store. */
@@ -24,7 +24,7 @@ export class ChangeHistory {
     this.#isShared = isShared
   }
 
-  /** Returns the oldest changes of a tenant after one cursor and up to another. Rejects with the store's error. */
+  /** Returns the oldest changes of a tenant with cursors above `after` and up to `until`. Rejects with the store's error. */
   async read(tenant: string, after: number, until: number, limit: number): Promise<Stretch> {
     const { found, settledBelow } = await this.unsettled.during(tenant, () =>
       this.#documents.listBy('last', tenant, { above: [after], limit: BATCHES_READ })
@@ -32,7 +32,7 @@ export class ChangeHistory {
     const { documents, next } = found
     const settled = documents.filter(({ value }) => value.number < settledBelow)
     const newest = settled.at(-1)
-    // Its writer may be another process. Batches with a later one are fixed already.
+    // The newest batch may be another process's. Earlier batches are fixed, because a later one exists.
     if (this.#isShared && newest !== undefined)
       settled[settled.length - 1] = await settle(this.#documents, newest)
     const read = settled.flatMap(({ value }) => value.changes).filter(({ cursor }) => cursor > after)
@@ -41,14 +41,14 @@ export class ChangeHistory {
     return { events: changes.map(encodeChange), to: isAll ? until : (changes.at(-1)?.cursor ?? until) }
   }
 
-  /** Returns the cursor of a tenant's newest change; -1 for none. Rejects with the store's error. */
+  /** Returns the cursor of a tenant's newest change; -1 if it has no changes. Rejects with the store's error. */
   async last(tenant: string): Promise<number> {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: 1 })
     return documents[0]?.value.changes.at(-1)!.cursor ?? -1
   }
 }
 
-/** Encodes a change up to the value of its cursor, as `eventFrames` continues it. */
+/** Encodes a change up to the value of its cursor, which `eventFrames` appends. */
 export function encodeChange({ cursor, ...data }: PublishedChange): EncodedEvent {
   return { cursor, body: Buffer.from(`${JSON.stringify(data).slice(0, -1)},"cursor":`) }
 }

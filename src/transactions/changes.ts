@@ -36,7 +36,7 @@ export const seenStateOf = ({ state, slot, commitment }: SeenState): SeenState =
   commitment
 })
 
-/** Tells whether a tenant would see two states of a submission as equal. */
+/** Returns whether a tenant would see two states of a submission as equal. */
 export function isSameToTenant(a: SeenState | null, b: SeenState): boolean {
   return a?.state === b.state && a.slot === b.slot && a.commitment === b.commitment
 }
@@ -46,14 +46,14 @@ export function publishedState({ event, slot, commitment }: SubmissionChange): S
   return { state: event, slot, commitment }
 }
 
-/** Tells whether two events of one submission report the same state. */
+/** Returns whether two events of one submission report equal states. */
 export function isSameChange(a: SubmissionChange | null, b: SubmissionChange): boolean {
   return isSameToTenant(a && publishedState(a), publishedState(b))
 }
 
 /**
  * Returns progress at the state last reported to the tenant. A change is stored before its progress, so the reported
- * state is as new as the stored progress, or newer. Only changes from before the first block are stored late.
+ * state is as new as the stored progress, or newer. Only changes before the first block are stored late.
  */
 export function progressAsPublished(
   progress: SubmissionProgress,
@@ -69,7 +69,7 @@ export function progressAsPublished(
     err,
     index: null,
     confirmations: null,
-    // Its evidence is not published. It begins anew, unless the block is the stored one.
+    // Its evidence is not published. It restarts, unless the block is the stored one.
     ...(slot !== progress.slot && {
       evidence: slot === null ? null : 'claim',
       claimedAtMs: null,

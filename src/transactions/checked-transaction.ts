@@ -10,8 +10,8 @@ import { unsignedIndex } from '../signing/ed25519.ts'
 /** Characters of the base64 form of the largest transaction. */
 const BASE64_MAX = Math.ceil(V1_BYTES_MAX / 3) * 4
 /**
- * Accounts that a transaction may lock, static and looked-up ones. This is Solana's MAX_TX_ACCOUNT_LOCKS with the
- * feature increase_tx_account_lock_limit; it is 64 without it. No block holds a transaction with more.
+ * Accounts that a transaction may lock, static or from lookup tables. This is Solana's MAX_TX_ACCOUNT_LOCKS with the
+ * feature increase_tx_account_lock_limit, otherwise 64. Blocks contain no transaction above this limit.
  */
 const LOCKS_MAX = 128
 
@@ -26,11 +26,11 @@ export interface CheckedTransaction {
   readonly feePayer: string
   /** The recent blockhash, or the value of the durable nonce, in base58. */
   readonly blockhash: string
-  /** Base58 addresses; null with a recent blockhash. */
+  /** Base58 addresses; null if the transaction has a recent blockhash. */
   readonly nonce: { readonly account: string; readonly authority: string | null } | null
 }
 
-/** A refusal. `malformed` is a fault of the bytes, `unsigned` one of a signature. The reason follows a field's name. */
+/** A refusal. `malformed` is a fault of the bytes, `unsigned` of a signature. The reason follows a field's name. */
 export interface Refusal {
   readonly kind: 'malformed' | 'unsigned'
   readonly reason: string

@@ -10,8 +10,8 @@ const MICRO_LAMPORTS = 1_000_000n
 
 /**
  * Returns the price that a transaction offers in micro-lamports per compute unit, at most 2^53 - 1. Version 1 states
- * lamports and a limit instead. Without compute units it has no price, and counts as 0 (SIMD-0385: no limit means the
- * least).
+ * lamports and a limit instead. A transaction without compute units has no price, and counts as 0 (SIMD-0385: no
+ * limit means the minimum).
  */
 export function computeUnitPrice({ version, config, keys, instructions }: Transaction): number {
   if (version === 1) {

@@ -1,14 +1,14 @@
-/** Answers in a row, each as of a later slot, after which a block counts as dropped. A stale node gives one or two. */
+/** Consecutive answers, each at a later slot, after which a block counts as dropped. A stale node gives one or two. */
 const CONTRADICTIONS_MAX = 3
 
-/** The answers of nodes in a row that contradict the known landing of a transaction. */
+/** The consecutive answers of nodes that contradict the known landing of a transaction. */
 export class Contradictions {
   #count = 0
   #slot = 0
 
   /**
-   * Records an answer that does not have the transaction in the block of `landedSlot`. Returns whether the answer counts:
-   * it must be as of a slot after that block, and after the last one that counted.
+   * Records an answer that lacks the transaction in the block of `landedSlot`. Returns whether the answer counts: its slot
+   * must be after that block, and after the last answer that counted.
    */
   note(landedSlot: number, contextSlot: number): boolean {
     if (contextSlot <= Math.max(landedSlot, this.#slot)) return false
@@ -22,7 +22,7 @@ export class Contradictions {
     return this.#count >= CONTRADICTIONS_MAX
   }
 
-  /** Records an answer that agrees, or the end of the landing. */
+  /** Records a confirming answer, or the end of the landing. */
   clear(): void {
     this.#count = 0
   }

@@ -1,21 +1,24 @@
-/** Ranks of sends, in the order in which they are served. Reads of the block engine's statuses stand between repeats. */
+/** Ranks of sends, in the order in which they are served. Reads of the block engine's statuses come between retries. */
 export const SEND_RANKS = ['first', 'bundle', 'read', 'resend'] as const
 export type SendRank = (typeof SEND_RANKS)[number]
 
-/** The place of a send among the others that wait for the same limited path. */
+/** The place of a send in the queue for a limited path. */
 export interface SendTurn {
   readonly tenant: string
-  /** `first`: the first try of a transaction or bundle. `bundle`: a later try of a bundle. `resend`: one of a transaction. */
+  /**
+   * `first`: the first attempt of a transaction or bundle. `bundle`: a retry of a bundle. `resend`: a retry of a
+   * transaction.
+   */
   readonly rank: SendRank
 }
 
-/** A turn whose send may have become needless while it waited. */
+/** A turn whose send may have become unnecessary while it was queued. */
 export interface RevocableTurn extends SendTurn {
-  /** Called once, when the turn has come, before anything is sent. Nothing is sent if it returns false. */
+  /** Called once, when the turn has come, before the send. If it returns false, the send is dropped. */
   readonly begin?: () => boolean | Promise<boolean>
 }
 
-/** The turn of requests that this process makes for no tenant, such as that for the tip accounts. */
+/** The turn of requests that this process makes for no tenant, such as fetching the tip accounts. */
 export const OWN_TURN: SendTurn = { tenant: '', rank: 'first' }
 
 /** The items of one tenant in one rank. */
@@ -23,13 +26,13 @@ interface Share<Item> {
   readonly items: Set<Item>
   /** Number of the round in which its next item is due. */
   round: number
-  /** Number of items of the rank that were served before its last one, inclusive; 0 if none was. */
+  /** Number of items of the rank that had been served when this share was last served, inclusive; 0 before. */
   servedAs: number
 }
 
 /** The items of one rank. */
 interface Rank<Item> {
-  /** By tenant. Tenants without items stay until the round that they were served in is over, or the rank is empty. */
+  /** By tenant. Shares without items remain until the round in which they were served ends, or the rank is empty. */
   readonly shares: Map<string, Share<Item>>
   /** The round of the item that was served last. */
   round: number
@@ -38,10 +41,10 @@ interface Rank<Item> {
 }
 
 /**
- * A queue of sends of several tenants. A lower rank is served only when no higher one waits. Within a rank each tenant gets
- * one item a round (start-time fair queueing). A tenant that was idle joins the round in service before those who had their
- * turn in it. So while an item waits with n - 1 earlier ones of its tenant and rank, each other tenant gets at most n items
- * of this rank through.
+ * A queue of sends of several tenants. A lower rank is served only when no higher rank has items. Within a rank each tenant
+ * gets one item a round (start-time fair queueing). A tenant that was idle joins the current round, before tenants that were
+ * already served in it. So while an item waits with n - 1 earlier ones of its tenant and rank, each other tenant gets at
+ * most n items of this rank through.
  */
 export class FairQueue<Item> {
   readonly #ranks: readonly Rank<Item>[] = SEND_RANKS.map(() => ({
@@ -56,7 +59,7 @@ export class FairQueue<Item> {
     return this.#turns.size
   }
 
-  /** Appends an item behind those of its tenant and rank. An item that waits already keeps its place. */
+  /** Appends an item behind those of its tenant and rank. A queued item keeps its place. */
   push(item: Item, turn: SendTurn): void {
     if (this.#turns.has(item)) return
     this.#turns.set(item, turn)
@@ -68,7 +71,7 @@ export class FairQueue<Item> {
     rank.size++
   }
 
-  /** Puts an item before those of its tenant and rank: its turn had come, and the path that it got has failed. */
+  /** Puts an item before those of its tenant and rank: its turn had come, but its path has failed. */
   restore(item: Item, turn: SendTurn): void {
     this.push(item, turn)
     const { items } = this.#rankOf(turn).shares.get(turn.tenant)!
@@ -77,7 +80,10 @@ export class FairQueue<Item> {
     for (const each of [item, ...others]) items.add(each)
   }
 
-  /** Removes and returns the first item in the order of service that `isReady` accepts; undefined without one. */
+  /**
+   * Removes and returns the first item in the order of service that `isReady` accepts; undefined if there is no such
+   * item.
+   */
   take(isReady: (item: Item, turn: SendTurn) => boolean = () => true): Item | undefined {
     for (const rank of this.#ranks) {
       const passed = new Set<Share<Item>>()
@@ -102,7 +108,10 @@ export class FairQueue<Item> {
     return rank && nextOf(rank, new Set())?.items.values().next().value
   }
 
-  /** Removes and returns the newest item of the tenant with the most items in the lowest rank; undefined if it is empty. */
+  /**
+   * Removes and returns the newest item of the tenant with the most items in the lowest rank; undefined if the queue
+   * is empty.
+   */
   evict(): Item | undefined {
     const rank = this.#ranks.findLast(({ size }) => size > 0)
     if (rank === undefined) return undefined
@@ -113,7 +122,7 @@ export class FairQueue<Item> {
     return item
   }
 
-  /** Removes an item; false if it does not wait. */
+  /** Removes an item; false if it is not queued. */
   delete(item: Item): boolean {
     const turn = this.#turns.get(item)
     if (turn === undefined) return false
@@ -133,7 +142,7 @@ export class FairQueue<Item> {
   }
 }
 
-/** Returns the share that is served next, without those passed over; undefined if no other has items. */
+/** Returns the share that is served next, excluding `passed`; undefined if no other share has items. */
 function nextOf<Item>({ shares }: Rank<Item>, passed: ReadonlySet<Share<Item>>): Share<Item> | undefined {
   let next: Share<Item> | undefined
   for (const share of shares.values()) {

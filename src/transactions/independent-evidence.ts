@@ -1,8 +1,8 @@
 import type { BlockSightings } from './ports.ts'
 
 /**
- * Milliseconds after reception during which an answer of nodes alone ends no transaction: 150 blocks, the
- * lifetime of a blockhash, at one and a half times the slot time of 400 ms.
+ * Milliseconds after reception during which an answer of nodes alone does not end a transaction: the 150 blocks of a
+ * blockhash's lifetime, at one and a half times the slot time of 400 ms.
  */
 export const NODES_ALONE_MS = 90_000
 /**
@@ -21,8 +21,8 @@ export interface Lifespan {
 }
 
 /**
- * Tells whether evidence other than a node's answer shows that a transaction can no longer land. The evidence is one
- * of three: a block above its last valid height that this process read, enough committed slots since tracking
+ * Returns whether evidence other than a node's answer shows that a transaction can no longer land. Three kinds of
+ * evidence suffice: a block above its last valid height that this process read, enough committed slots since tracking
  * started, or enough time since its reception.
  */
 export function isBorneOut(

@@ -14,10 +14,10 @@ import { withinNodeTime } from '../node/node-time.ts'
 import { fromNode } from '../node/upstream.ts'
 import { SIMULATION_WAIT_MS } from '../time-limits.ts'
 
-/** Writes and reads that a race with the end of a submission's retention can need. */
+/** Maximum attempts of a write and a read: a race with the end of a submission's retention can need three. */
 const ATTEMPTS_MAX = 3
 
-/** A transaction that a tenant wants to be sent. */
+/** A request of a tenant to send a transaction. */
 export interface SendWish {
   readonly transaction: CheckedTransaction
   readonly route: Route
@@ -114,7 +114,7 @@ export class TransactionIntake {
     return { route, revertProtection, wire: transaction.bytes, atMs: this.#deps.clock.now() }
   }
 
-  /** Tells whether a repeated request starts the tracking of an ended submission again. */
+  /** Returns whether a repeated request starts the tracking of an ended submission again. */
   #takesPlace({ submission, progress }: SubmissionState, wish: SendWish): boolean {
     return submission.end !== null && afterRepeat(submission, progress, this.#requestOf(wish)).isResumed
   }

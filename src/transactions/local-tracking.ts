@@ -17,13 +17,13 @@ import {
 } from './submission.ts'
 
 /** Milliseconds for which a count from the store is reused. The port documents this limit. */
-const COUNT_MS = 1_000
+const COUNT_CACHE_MS = 1_000
 /**
- * Tenants whose counts are cached: the tenants that submit to one process in one second; further ones are
- * counted again.
+ * Maximum cached counts: the number of tenants that submit to one process in one second. Further tenants are counted
+ * again.
  */
 const COUNTS_MAX = 1_000
-/** Maximum documents counted in one partition. Four partitions with this many exceed the tenant's limit. */
+/** Maximum documents counted in one partition. Four partitions of this size exceed the tenant's limit. */
 const PAGE = TRACKED_PER_TENANT_MAX / 2
 
 /** Transactions that this process tracks. */
@@ -33,7 +33,7 @@ export interface TrackedHere {
   /** Starts to track a bundle; false if another process has its shard. */
   beginBundle(stored: Stored<Bundle>): boolean
   progress(tenant: string, signature: string): SubmissionProgress | null
-  /** The places in use, as they count for a tenant. Those of the tenant are null if another process has its shard. */
+  /** The places in use, as they count for a tenant. The tenant's own places are null if another process has its shard. */
   places(tenant: string): Omit<Places, 'tenant'> & { readonly tenant: number | null }
 }
 
@@ -89,13 +89,13 @@ export class SharedTracking implements Tracking {
   }
 
   /**
-   * Counts a tenant's submissions in the store, up to some more than it may have. Those that are no longer sent do not
-   * count: their process releases their places.
+   * Counts a tenant's submissions in the store, up to slightly more than its limit. Submissions that are no longer
+   * sent do not count: their process releases their places.
    */
   async #stored(tenant: string): Promise<number> {
     const nowMs = this.#clock.now()
     const known = this.#counts.get(tenant)
-    if (known !== undefined && nowMs - known.atMs < COUNT_MS) return known.count
+    if (known !== undefined && nowMs - known.atMs < COUNT_CACHE_MS) return known.count
     const pages = await Promise.all(
       partitionsOf(transactionShard(tenant)).map((partition) =>
         this.#documents.listBy('tracked', partition, { prefix: [tenant], limit: PAGE })

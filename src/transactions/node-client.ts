@@ -14,8 +14,8 @@ import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
 
 /**
- * Limits of requests other than sends. 10,000 tracked signatures need 8 status requests a second, and new
- * blocks have come after 5 s. A node that allows fewer requests answers 429, and the client backs off.
+ * Limits of requests other than sends. 10,000 tracked signatures need 8 status requests a second. After 5 s new
+ * blocks have arrived. A node that allows fewer requests answers 429, and the client backs off.
  */
 const READS: Partial<RpcClientOptions> = {
   requestsPerSecond: 100,
@@ -49,7 +49,7 @@ interface Clients extends NodeClients {
   readonly batches: SendBatches
 }
 
-/** Statuses as of a slot, in the order of the signatures. */
+/** Statuses at a slot, in the order of the signatures. */
 interface Statuses {
   readonly contextSlot: number
   readonly statuses: readonly (SignatureStatus | null)[]
@@ -57,8 +57,8 @@ interface Statuses {
 
 /**
  * The operator's nodes by JSON-RPC. Each request goes to the node with the newest slot, and to the others if it
- * fails. Statuses from the history are requested from every node, because a node may lack a part of it without
- * knowing.
+ * fails. Statuses from the history are requested from every node, because a node's history may have gaps that it does
+ * not report.
  */
 export class RpcTransactionNode implements TransactionNode {
   readonly #nodes: NodeGroup<Clients>
@@ -72,14 +72,14 @@ export class RpcTransactionNode implements TransactionNode {
     })
   }
 
-  /** Requests that wait for a node. */
+  /** Number of queued requests. */
   get waiting(): number {
     return this.#nodes.waiting
   }
 
   async send(wire: Uint8Array, signal: AbortSignal, turn?: SendTurn): Promise<void> {
     const transaction = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64')
-    // A node that was not reached has received nothing, so another node may be tried.
+    // A node that was not reached has received no bytes, so another node may be tried.
     const send = ({ clients }: GroupNode<Clients>): Promise<void> =>
       clients.batches.send(transaction, signal, turn)
     await this.#nodes.ask(send, signal, isUnreached)
@@ -198,13 +198,13 @@ async function contextOf(
 }
 
 /**
- * Returns the first status that is at least confirmed; null if all are lower or unknown. A lagging node may have a block of a lost
- * fork.
+ * Returns the first status that is at least confirmed; null if all are lower or unknown. Lower ones do not count, because a
+ * lagging node may have a block of a lost fork.
  */
 const firmStatus = (statuses: readonly (SignatureStatus | null)[]): SignatureStatus | null =>
   statuses.find((status) => status !== null && status.commitment !== 'processed') ?? null
 
-/** Returns a status with the number of nodes that state the same block and outcome, at its commitment or above. */
+/** Returns a status with the number of nodes that state its block and outcome, at its commitment or above. */
 function withNodes(status: SignatureStatus, stated: readonly (SignatureStatus | null)[]): SignatureStatus {
   const err = JSON.stringify(status.err ?? null)
   const nodes = stated.filter(

@@ -1,14 +1,14 @@
 import { TRACKED_PER_PROCESS_MAX, TRACKED_PER_TENANT_MAX } from './submission.ts'
 
 /**
- * Tracked transactions from which on a tenant gets no place beyond its share: four fifths of the process. So a tenant
- * that comes late finds room, and few tenants may each use all of their 2,000.
+ * Number of tracked transactions above which a tenant gets no place beyond its share: four fifths of the process. So
+ * a tenant that arrives late finds room, and few tenants may each use all of their 2,000.
  */
 const CROWDED_AT = (TRACKED_PER_PROCESS_MAX * 4) / 5
 
 /** The places of a process, as they count for one tenant. */
 export interface Places {
-  /** Places in use in the process, without one that is released for this tenant. */
+  /** Places in use in the process, excluding a place that is released for this tenant. */
   readonly process: number
   /** Places of the tenant that it cannot release. */
   readonly tenant: number
@@ -17,12 +17,12 @@ export interface Places {
 }
 
 /**
- * Returns the share of a tenant in a process with a number of tenants, this one included: that of one tenant more, so that
- * there is room for a new one.
+ * Returns the share of a tenant in a process with a number of tenants, this one included. Divides by one tenant more, so
+ * that there is room for a new one.
  */
 export const shareOf = (tenants: number): number => Math.floor(TRACKED_PER_PROCESS_MAX / (tenants + 1))
 
-/** Returns why a tenant gets no place; null if it gets one. */
+/** Returns the reason why a tenant gets no place; null if it gets one. */
 export function placeRefusal({ process, tenant, share }: Places): string | null {
   if (tenant >= TRACKED_PER_TENANT_MAX)
     return `this tenant has ${TRACKED_PER_TENANT_MAX} tracked transactions, the most a tenant may have`
@@ -41,8 +41,9 @@ export interface TenantPlaces<Item> {
 }
 
 /**
- * Returns the transaction whose place is released for a tenant: the oldest idle one of the tenant with the most places among
- * those that have at least as many as this one. If this tenant is at its own limit, one of its own. Null if none of them is idle.
+ * Returns the transaction whose place is released for a tenant. It is the oldest idle one of the tenant with the most
+ * places, among tenants with at least as many as this one. If this tenant is at its own limit, the transaction is one of its
+ * own. Null if all of them are busy.
  */
 export function releasedFor<Item>(
   tenant: string,

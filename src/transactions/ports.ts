@@ -15,7 +15,7 @@ export interface SignatureStatus {
   /** The chain's error in JSON-RPC form; null for a success. */
   readonly err: unknown
   readonly commitment: Commitment
-  /** Number of the nodes asked that state this block, at this commitment or above. Absent: one. */
+  /** Number of queried nodes that state this block, at this commitment or above. Absent: one. */
   readonly nodes?: number
 }
 
@@ -28,16 +28,17 @@ export interface SimulatedOutcome {
 
 /**
  * The node methods that transactions need. Each call goes to the node with the newest slot, and rejects with
- * NodeError. Nothing is sent twice.
+ * NodeError. No request is sent twice.
  */
 export interface TransactionNode {
-  /** Sends without preflight and without the node's own retries. Resolves when the node has taken it. */
+  /** Sends without preflight and without the node's own retries. Resolves when the node has accepted it. */
   send(wire: Uint8Array, signal: AbortSignal, turn?: SendTurn): Promise<void>
   /** Simulates at processed, with the signatures verified. */
   simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome>
   /**
-   * Statuses in the order of the signatures (base58, at most 256), as of a slot; null for an unknown signature. With
-   * `history` every node is asked, also for old signatures; with `everyNode` every node is asked for recent ones.
+   * Returns statuses in the order of the signatures (base58, at most 256), at a slot; null for an unknown signature.
+   * With `history` every node is queried, also for old signatures; with `everyNode` every node is queried for recent
+   * ones.
    */
   statuses(
     signatures: readonly string[],
@@ -45,18 +46,18 @@ export interface TransactionNode {
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly statuses: readonly (SignatureStatus | null)[] }>
   /**
-   * First signatures of the transactions of a block at confirmed, in their order and in base58. Rejects if the node does
-   * not have the block, or keeps no history.
+   * Returns the first signatures of the transactions of a block at confirmed, in their order and in base58. Rejects if the
+   * node does not have the block, or stores no history.
    */
   blockSignatures(slot: number, signal: AbortSignal): Promise<readonly string[]>
   /** The newest block at confirmed. */
   height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }>
-  /** Whether a transaction with the blockhash can still land, as of a slot at confirmed. */
+  /** Returns whether a transaction with the blockhash can still land, at a slot at confirmed. */
   isBlockhashValid(
     blockhash: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly isValid: boolean }>
-  /** The value of a durable nonce in base58, as of a slot at confirmed; null for an account that has none. */
+  /** Returns the value of a durable nonce in base58, at a slot at confirmed; null if the account is not a nonce account. */
   nonce(
     account: string,
     signal: AbortSignal
@@ -84,15 +85,15 @@ export type SubmissionOutcome =
   | { readonly kind: 'deferred'; readonly detail: string; readonly waitMs: number }
   /** It may have been accepted: the answer was lost. */
   | { readonly kind: 'unsure'; readonly detail: string }
-  /** Its turn's `begin` returned false. Nothing was sent. */
+  /** The `begin` of its turn returned false. No request was sent. */
   | { readonly kind: 'withdrawn' }
 
 /** Sends by the block engine. */
 export interface EngineSender {
   /**
-   * With `revertProtection` it lands only if it succeeds. Resolves with whether a region has received it. If not, none
-   * could be asked, or it is no longer needed. Rejects with UPSTREAM_ERROR and the engine's reason for a refusal, or
-   * with the signal's reason. A send whose answer was lost counts as received.
+   * With `revertProtection` it lands only if it succeeds. Resolves with whether a region has received it. False if no
+   * region was available, or if the send is no longer needed. Rejects with UPSTREAM_ERROR and the engine's reason for
+   * a refusal, or with the signal's reason. A send whose answer was lost counts as received.
    */
   send(
     wire: Uint8Array,
@@ -101,7 +102,7 @@ export interface EngineSender {
   ): Promise<boolean>
 }
 
-/** A signature in a block that a source delivered, or that was removed with a lost fork. */
+/** A signature in a block that a source delivered, or in a block that was removed with a lost fork. */
 export interface Sighting {
   readonly signature: string
   readonly slot: number
@@ -127,18 +128,15 @@ export interface SightedBlock {
   readonly height: number | null
   readonly blockhash: string | null
   readonly commitment: Commitment
-  /** The tracked ones among its signatures. */
+  /** The tracked signatures of the block. */
   readonly sightings: readonly Sighting[]
   /** Uses of the nonce accounts that are watched. */
   readonly nonces: readonly SightedNonce[]
 }
 
-/** The blocks that this process ingests. Silent in a process that does not. */
+/** The blocks that this process ingests. Emits nothing in a process that does not ingest. */
 export interface BlockSightings {
-  /**
-   * Searches every block from now on for a signature, and for uses of a nonce account, until the returned function is
-   * called.
-   */
+  /** Searches every later block for a signature, and for uses of a nonce account, until the returned function is called. */
   watch(signature: string, nonceAccount?: string | null): () => void
   /**
    * Calls `seen` for each committed block, and `lost` with the slot after which stored blocks were on a lost fork.
@@ -152,12 +150,12 @@ export interface BlockSightings {
   lastValidBlockHeight(blockhash: string): number | null
   /**
    * First and last height of the newest gapless run of blocks that were read, both inclusive; null in a process that
-   * reads none.
+   * reads no blocks.
    */
   readonly heights: { readonly first: number; readonly last: number } | null
   /**
-   * First and last slot, both inclusive, of the newest gapless run of blocks that were searched; null in a process that
-   * searches none, and without heights.
+   * First and last slot, both inclusive, of the newest gapless run of blocks that were searched; null in a process
+   * that searches no blocks, and if heights are unknown.
    */
   readonly searched: { readonly first: number; readonly last: number } | null
   /** The highest slot of the blocks read so far, committed or not; -1 before the first. */
@@ -172,7 +170,10 @@ export interface Tracking {
   begin(submission: Stored<Submission>): void
   /** The progress of a submission that this process tracks; null for any other. */
   progress(tenant: string, signature: string): SubmissionProgress | null
-  /** The places in use now, as they count for a tenant: of this process, and of the tenant in any process (at most a second old). */
+  /**
+   * Returns the places in use, as they count for a tenant: of this process, and of the tenant in any process (at most
+   * a second old).
+   */
   count(tenant: string): Promise<Places>
 }
 
@@ -198,9 +199,9 @@ export interface FeeSummary {
 
 /** The block engine, as sending by it needs it. */
 export interface BlockEngine extends EngineSender {
-  /** Accounts in base58 to which a tip counts. Rejects with UPSTREAM_ERROR where they were never fetched. */
+  /** Returns accounts in base58 to which a tip counts. Rejects with UPSTREAM_ERROR if they were never fetched. */
   tipAccounts(signal: AbortSignal): Promise<readonly string[]>
-  /** Rejects with UPSTREAM_ERROR where they were never fetched. */
+  /** Rejects with UPSTREAM_ERROR if they were never fetched. */
   tips(signal: AbortSignal): Promise<Tips>
 }
 
@@ -208,7 +209,7 @@ export interface BlockEngine extends EngineSender {
 export interface Tips {
   readonly accounts: readonly string[]
   readonly floor: TipFloor
-  /** Whether the feed could not be asked since. */
+  /** Whether the values are outdated because the feed was not reached since. */
   readonly isStale: boolean
 }
 
@@ -230,12 +231,12 @@ export interface BundleTracking {
   begin(bundle: Stored<Bundle>): void
 }
 
-/** All parts of transactions that the HTTP side uses. */
+/** All transaction services that the HTTP side uses. */
 export interface TransactionParts {
   readonly node: TransactionNode
   readonly tracking: Tracking
   readonly sightings: BlockSightings
-  /** Null if none is configured and the source is no localnet. */
+  /** Null if no engine is configured and the source is not a localnet. */
   readonly engine: BlockEngine | null
   readonly bundles: BundleTracking
   /** TTL of records in milliseconds; null for no expiry. */

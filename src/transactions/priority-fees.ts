@@ -10,8 +10,8 @@ import type { FeeStatistics, FeeSummary } from './ports.ts'
 /** Slots of the window that ends with the newest block (choices, 8; as many as `getRecentPrioritizationFees` has). */
 export const FEE_SLOTS = 150
 /**
- * Maximum writable accounts of transactions in the window; beyond it the oldest blocks are evicted: above 150
- * blocks of 1,500 transactions with 14 each, as on mainnet (2024); 27 MB.
+ * Maximum writable accounts of transactions in the window, 27 MB; beyond it the oldest blocks are evicted. More than
+ * 150 blocks of 1,500 transactions with 14 each, as on mainnet (2024).
  */
 const WRITES_MAX = 4_500_000
 /**
@@ -21,8 +21,8 @@ const WRITES_MAX = 4_500_000
 const LISTS_BYTES_MAX = 32 * 2 ** 20
 
 /**
- * Blocks that a new list of accounts indexes; it scans the others. Then even the first list after a long pause
- * takes only a few times as long as usual.
+ * Blocks that a new list of accounts indexes; it scans the others. So even the first list after a long pause takes
+ * only a few times as long as usual.
  */
 const INDEXED_AT_ONCE = 10
 
@@ -58,7 +58,7 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
     return this.#blocks
   }
 
-  /** Tells whether the window has a block of a slot. */
+  /** Returns whether the window has a block of a slot. */
   has(slot: number): boolean {
     return this.#blocks.some((block) => block.slot === slot)
   }
@@ -82,7 +82,7 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
     this.add(blockFees(block))
   }
 
-  /** Adds a block, which takes the place of one in its slot. One below the window is ignored. */
+  /** Adds a block, which replaces a block in its slot. A block below the window is ignored. */
   add(block: BlockFees): void {
     const newest = this.newest
     if (newest !== null && block.slot <= newest - FEE_SLOTS) return

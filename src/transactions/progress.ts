@@ -21,15 +21,15 @@ export function progressOf(
   return { ...progress, ...NOWHERE, state: 'sent' }
 }
 
-/** Returns the state that the known block stands for. */
+/** Returns the state that follows from the known block. */
 function shownState({ commitment, err }: TransactionContext): TransactionState {
   if (commitment === null) return 'sent'
   return commitment === 'finalized' && err !== null ? 'failed' : commitment
 }
 
 /**
- * Tells whether stored progress is the end of a submission. A final state on the word of one node is none yet: it may be
- * taken back.
+ * Returns whether stored progress is the end of a submission. A final state that only one node states does not count yet: it
+ * may be revoked.
  */
 export function isEnd({
   state,
@@ -40,7 +40,7 @@ export function isEnd({
   return (state === 'finalized' || state === 'failed') && evidenceOf(slot, evidence) !== 'claim'
 }
 
-/** Returns the evidence of stored progress. Earlier versions stored none, and believed one node. */
+/** Returns the evidence of stored progress. Earlier versions stored no evidence, and believed one node. */
 const evidenceOf = (slot: number | null, evidence: Evidence | null | undefined): Evidence | null =>
   slot === null ? null : (evidence ?? 'claim')
 

@@ -22,7 +22,7 @@ export class RecentBlockhashes {
     return this.#blocks.at(-1) ?? null
   }
 
-  /** Adds a block, which replaces one in its slot. The lowest slot is evicted. */
+  /** Adds a block, which replaces a block in its slot. The lowest slot is evicted. */
   add({ slot, height, blockhash }: HashedBlock): void {
     const at = this.#blocks.findLastIndex((each) => each.slot <= slot)
     const isReplaced = this.#blocks[at]?.slot === slot
@@ -44,7 +44,7 @@ export class RecentBlockhashes {
     return run && { first: run.first.height, last: run.last.height }
   }
 
-  /** First and last slot of that run, both inclusive; null before the first block. */
+  /** First and last slot of the run that `heights` describes, both inclusive; null before the first block. */
   get slots(): { readonly first: number; readonly last: number } | null {
     const run = this.#run
     return run && { first: run.first.slot, last: run.last.slot }
@@ -62,7 +62,7 @@ export class RecentBlockhashes {
     return { first, last }
   }
 
-  /** The last block height at which a transaction with this blockhash can land; null for an unknown one. */
+  /** Returns the last block height at which a transaction with this blockhash can land; null for an unknown blockhash. */
   lastValidBlockHeight(blockhash: string): number | null {
     const height = this.#heights.get(blockhash)
     return height === undefined ? null : height + VALID_BLOCKS

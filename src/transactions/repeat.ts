@@ -18,9 +18,9 @@ export interface RepeatedRequest {
 
 /** A submission after a repeated request. */
 export interface AfterRepeat {
-  /** The same object if the request changes nothing. */
+  /** The stored object itself if the request changes nothing. */
   readonly submission: Submission
-  /** Whether its sends had stopped, and start again. */
+  /** Whether its sends had stopped and restart. */
   readonly isResumed: boolean
 }
 
@@ -29,10 +29,9 @@ export interface AfterRepeat {
  *
  * R1. Nothing changes once the transaction has landed, or can no longer land.
  * R2. Another route is added. Routes are never removed, and a route that is in use keeps its revert protection.
- * R3. Sends with a durable nonce that have stopped start again. Sends that go on do not: no request makes them more
- *     frequent.
- * R4. Tracking that ended without a known end starts again if the transaction has a durable nonce. With a blockhash it
- *     ended because the transaction can no longer land.
+ * R3. Stopped sends with a durable nonce restart. Running sends do not: no request makes them more frequent.
+ * R4. Tracking that ended without a known end restarts if the transaction has a durable nonce. If it has a blockhash,
+ *     tracking ended because the transaction can no longer land.
  */
 export function afterRepeat(
   submission: Submission,
@@ -44,7 +43,7 @@ export function afterRepeat(
     return { submission, isResumed: false }
   const routes = routesOf(submission)
   const isAdded = !routes.includes(route)
-  // A landing that was taken back after the end has left no bytes to send.
+  // If a landing was revoked after the end, the bytes to send are deleted.
   const isWireless = submission.wire === null
   const isResumed = isWireless || atMs >= resendsUntilMs(submission, progress?.firstSentAtMs ?? null)
   if (!isAdded && !isResumed) return { submission, isResumed }
@@ -61,7 +60,7 @@ export function afterRepeat(
   }
 }
 
-/** Tells whether a block has it, in a way that stops its sends. */
+/** Returns whether a block has the transaction, in a way that stops its sends. */
 function hasLanded(progress: SubmissionProgress | null): boolean {
   if (progress === null || progress.state === 'sent') return false
   return progress.state !== 'processed' || progress.err !== null

@@ -1,12 +1,12 @@
 import type { BlockSightings } from './ports.ts'
 
-/** Slots of blocks that are remembered: more than the 300 of a gapless run, for sources without heights. */
+/** Maximum remembered slots: more than the 300 of a gapless run, for sources without heights. */
 const SLOTS_MAX = 512
 
-/** The slots whose blocks this process has searched. A transaction that is not in one of them did not land there. */
+/** The slots whose blocks this process has searched. A transaction that was not found there did not land in them. */
 export class SearchedBlocks {
   readonly #sightings: Pick<BlockSightings, 'searched'>
-  /** In the order in which the blocks came. */
+  /** In the order in which the blocks arrived. */
   readonly #slots = new Set<number>()
 
   constructor(sightings: Pick<BlockSightings, 'searched'>) {
@@ -24,7 +24,7 @@ export class SearchedBlocks {
     for (const slot of this.#slots) if (slot > afterSlot) this.#slots.delete(slot)
   }
 
-  /** Tells whether the block of a slot was searched, or the slot has none. */
+  /** Returns whether the block of a slot was searched, or the slot has no block. */
   has(slot: number): boolean {
     const { searched } = this.#sightings
     return this.#slots.has(slot) || (searched !== null && slot >= searched.first && slot <= searched.last)

@@ -13,8 +13,9 @@ const BATCH_MAX = 64
  */
 const BATCH_CHARACTERS_MAX = 38 * 2 ** 10
 /**
- * Requests in flight at a node: 32 of 64 sends, 10,000 signatures every 2 s at a node that answers after 400 ms. The
- * last ones take only batches that begin with a first send, which so waits for no repeats of others.
+ * Maximum requests in flight at a node: 32 of 64 sends, 10,000 signatures every 2 s at a node that answers after 400
+ * ms. The last ones are reserved for batches that begin with a first send, so that first sends do not wait for
+ * retries.
  */
 const REQUESTS_MAX = 32
 const REQUESTS_FOR_FIRST = 8
@@ -30,8 +31,8 @@ interface Waiting {
 }
 
 /**
- * Joins sends of one turn of the event loop in JSON-RPC batches. Sends beyond the requests in flight wait in the order of
- * `FairQueue`. A node that refuses batches gets single requests from then on. A send is made once.
+ * Joins sends of one iteration of the event loop in JSON-RPC batches. Sends beyond the requests in flight wait in the order
+ * of `FairQueue`. A node that refuses batches gets single requests afterwards. A send is made once.
  */
 export class SendBatches {
   readonly #client: Pick<RpcClient, 'call' | 'batch'>
@@ -44,14 +45,14 @@ export class SendBatches {
     this.#client = client
   }
 
-  /** Number of sends that wait for a request. */
+  /** Number of queued sends. */
   get waiting(): number {
     return this.#queue.size
   }
 
   /**
-   * Resolves when the node has taken it. Rejects with NodeError, or at once when `signal` aborts: a send that still waits
-   * is then not made.
+   * Resolves when the node has accepted it. Rejects with NodeError, or at once when `signal` aborts: a queued send is then
+   * dropped.
    */
   send(transaction: string, signal: AbortSignal, turn: SendTurn = OWN_TURN): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -82,7 +83,7 @@ export class SendBatches {
     })
   }
 
-  /** Removes the sends of the next request from the queue; none while it must wait. */
+  /** Removes the sends of the next request from the queue; empty while the request must wait. */
   #nextBatch(): readonly Waiting[] {
     const batch: Waiting[] = []
     const places =
@@ -131,7 +132,7 @@ export class SendBatches {
 /** HTTP statuses by which a proxy refuses the body of a batch: malformed, too large, or not allowed. */
 const REFUSING = [400, 405, 413, 415, 422]
 
-/** Tells whether a node refused a whole batch, and so executed none of it. */
+/** Returns whether a node refused a whole batch, and so executed none of it. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof NodeError)) return false
   const { fault } = error

@@ -2,29 +2,29 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 
-/** Signatures tracked at a time (choices, 8; each has its own process). */
+/** Maximum tracked signatures of a process (choices, 8; each has its own actor process). */
 export const TRACKED_PER_PROCESS_MAX = 10_000
-/** Signatures of one tenant tracked at a time: a fifth of a process, so that one tenant does not fill it. */
+/** Maximum tracked signatures of one tenant: a fifth of a process, so that one tenant does not fill it. */
 export const TRACKED_PER_TENANT_MAX = 2_000
-/** Milliseconds between two sends of a tracked transaction (spec, Limits). */
+/** Pause between sends of a tracked transaction, in milliseconds (spec, Limits). */
 export const REBROADCAST_MS = 2_000
 /**
- * Milliseconds for which a transaction with a durable nonce is sent again after its first send (choices, 0 E), and
- * after each request that restarts its sends. It is tracked until its nonce advances, because it can land until then.
+ * Milliseconds for which a transaction with a durable nonce is resent after its first send (choices, 0 E), and after
+ * each request that restarts its sends. It is tracked until its nonce advances, because it can land until then.
  */
 export const NONCE_RESENDS_MS = 60_000
 
 /**
  * Milliseconds for which a submission without a known end is tracked: since its reception, and at least in a process
- * that takes it over. Mostly it has a durable nonce that does not advance: a day, like an `Idempotency-Key`,
- * and ten minutes.
+ * that adopts it. Mostly such a submission has a durable nonce that does not advance. A day, like an
+ * `Idempotency-Key`, and ten minutes.
  */
 export const FOLLOWED_MS = { sinceReception: 86_400_000, here: 600_000 } as const
 
-/** Groups of tenants, each owned by one process by a lease. As many as the shards of webhooks. */
+/** Groups of tenants, each owned by one process by a lease. As many as the webhook shards. */
 const SHARDS = 32
 /**
- * Partitions of a shard. A cluster makes changes of one partition one after another, some hundred a second. Four
+ * Partitions of a shard. A cluster makes changes of one partition sequentially, a few hundred a second. Four
  * partitions let a tenant submit as many as its process can verify.
  */
 const BUCKETS = 4
@@ -50,7 +50,7 @@ export const TRANSACTION_STATES = [
 ] as const
 export type TransactionState = (typeof TRANSACTION_STATES)[number]
 
-/** Progress of a submission. Changes with each send and sighting; at the end it becomes part of the document. */
+/** Progress of a submission. Changes with each send and sighting; when tracking ends it is stored in the document. */
 const progress = z.object({
   /** Fencing token of the process that wrote this. */
   token: z.number(),
@@ -59,7 +59,7 @@ const progress = z.object({
   slot: z.number().nullable(),
   /** Commitment of that block; stored for a failed transaction, whose state does not imply it. */
   commitment: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
-  /** Position in the block; null before it has landed, and if no block was read with it. */
+  /** Position in the block; null before it has landed, and if its block was not read. */
   index: z.number().nullable(),
   /** The chain's error in JSON-RPC form; null for a success. */
   err: z.unknown(),
@@ -85,7 +85,7 @@ const progress = z.object({
   evidence: z.enum(['claim', 'node', 'nodes', 'block']).nullable().optional(),
   claimedAtMs: z.number().nullable().optional(),
   claimedSlot: z.number().nullable().optional(),
-  /** The newest slot as of which a node proved that it had not landed. Absent: none did. */
+  /** The newest slot at which a node proved that it had not landed. Absent: no node did. */
   absentSlot: z.number().optional()
 })
 export type SubmissionProgress = z.infer<typeof progress>
@@ -128,7 +128,7 @@ export const SUBMISSION = defineDocument({
      * known one if the end is unknown.
      */
     end: progress.nullable(),
-    /** Unix milliseconds of the next check of a landing that one node alone states. Absent: none is due. */
+    /** Unix milliseconds of the next check of a landing that only one node states. Absent: no check is due. */
     recheckAtMs: z.number().optional(),
     /** Number of such checks so far. Absent: 0. */
     rechecks: z.number().optional()
@@ -151,7 +151,7 @@ export const routesOf = ({ route, routes }: Pick<Submission, 'route' | 'routes'>
   routes ?? [route]
 
 /**
- * Returns the time until which a transaction with a durable nonce is sent again, in Unix milliseconds; infinite with a
+ * Returns the time until which a transaction with a durable nonce is resent, in Unix milliseconds; infinite with a
  * recent blockhash, and before the first send.
  */
 export function resendsUntilMs(

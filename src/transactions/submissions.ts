@@ -26,7 +26,7 @@ export interface SubmissionState {
 /** The outcome of a repeated request. */
 export interface RepeatOutcome {
   readonly state: SubmissionState
-  /** Whether its sends had stopped, and start again. */
+  /** Whether its sends had stopped and restart. */
   readonly isResumed: boolean
   /** The stored submission if the request has changed it; null if not. */
   readonly changed: Stored<Submission> | null
@@ -39,9 +39,9 @@ export interface SubmissionPlace {
 }
 
 export interface SubmissionQuery {
-  /** Null for all. */
+  /** Null for all states. */
   readonly state: TransactionState | null
-  /** From 1. */
+  /** Counts from 1. */
   readonly limit: number
   /** The list continues after this position; null at the first page. */
   readonly after: SubmissionPlace | null
@@ -100,7 +100,7 @@ export class Submissions {
       after = afterRepeat(value, state!.progress, request)
       return after.submission
     })
-    // Its retention has ended just now.
+    // Its retention has just ended.
     if (!outcome.ok) return null
     const submission = outcome.stored.value
     const isChanged = outcome.stored.version !== before.version
@@ -120,8 +120,8 @@ export class Submissions {
   }
 
   /**
-   * Lists submissions of a tenant, newest first; those of the same millisecond by signature, descending. `next`
-   * continues the list; null at its end.
+   * Lists submissions of a tenant, newest first; within a millisecond by signature, descending. `next` continues the
+   * list; null at its end.
    */
   async list(
     tenant: string,
@@ -228,8 +228,8 @@ export const stateOf = (progress: SubmissionProgress | null): TransactionState =
 const placeOf = ({ receivedAtMs, signature }: Submission): SubmissionPlace => ({ receivedAtMs, signature })
 
 /**
- * Returns the index prefix for submissions of a state; null for all. The tracking of an open one may have ended
- * without a known end, and one that one node calls final is still tracked.
+ * Returns the index prefix for submissions of a state; null for all. The tracking of an open submission may have
+ * ended without a known end. A submission that only one node calls final is still tracked.
  */
 function indexesOf(tenant: string, state: TransactionState | null): readonly IndexRange[] {
   if (state === null) return [['received', [tenant]]]

@@ -5,7 +5,7 @@ interface Read {
 }
 
 /**
- * The batches of changes that this process is storing, at most one for each tenant. A batch may get other cursors
+ * The batches of changes that this process is storing, at most one for each tenant. The cursors of a batch may change
  * until it is published, so readers of this process skip it. They receive its changes when it is published, or with
  * their next read.
  */
@@ -19,7 +19,7 @@ export class UnsettledBatches {
     for (const read of this.#reads) if (read.tenant === tenant) read.below = Math.min(read.below, number)
   }
 
-  /** To be called when the batch begun last is published or abandoned. */
+  /** To be called when the current batch is published or abandoned. */
   end(tenant: string): void {
     this.#numbers.delete(tenant)
   }

@@ -4,7 +4,7 @@ import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { SightedNonce } from './ports.ts'
 
-/** Looks for uses of watched nonce accounts in blocks. A block costs nothing while no account is watched. */
+/** Finds uses of watched nonce accounts in blocks. A block costs nothing while no account is watched. */
 export class WatchedNonces {
   /** Numbers of watchers by account. */
   readonly #watched = new Map<string, number>()

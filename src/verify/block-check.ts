@@ -13,7 +13,7 @@ import { affectedKeys } from '../market/affected-keys.ts'
 import type { PageRequest, RowHorizon, Storage } from '../../storage/port.ts'
 import type { Difference } from './difference.ts'
 
-/** More rows of an owner than a slot has positions. */
+/** Maximum rows of an owner in a slot: more than a slot has positions. */
 const SLOT_ROWS_MAX = 2 ** 20
 
 /**
@@ -75,7 +75,7 @@ export async function* blockDifferences(
   for (const { mint, cursor, venue, creator, curve, name, symbol, uri } of fold.launches) {
     const computed = { cursor, venue, creator, curve, name, symbol, uri }
     const launch = await storage.launches.get(mint)
-    // A mint is launched once: a later launch of it is none.
+    // A mint is launched once: a later launch of it has no row.
     if (launch !== null && launch.cursor < cursor) continue
     const stored = launch && {
       cursor: launch.cursor,

@@ -18,7 +18,7 @@ const CANDLES_PER_READ = 1_000
 /** Later than every block time. */
 const FOREVER = 2 ** 32
 /**
- * Seconds by which block times of a chain may decrease: they do by a second or two, and a larger value would only leave
+ * Seconds by which block times of a chain may decrease. They do by a second or two; a larger value would only leave
  * more buckets at the horizon unchecked.
  */
 const BLOCK_TIME_FALL_MAX = 10
@@ -39,8 +39,8 @@ export interface CandleCount {
 
 /**
  * Folds a mint's candles again from its stored trades and compares every bucket of every pair and interval with the
- * stored one. Skips a bucket that begins before the retention's horizon, because some of its rows may be gone. Holds a
- * candle in memory for each minute with a trade.
+ * stored one. Skips a bucket that begins before the retention's horizon, because some of its rows may have expired.
+ * Holds a candle in memory for each minute with a trade.
  */
 export async function* candleDifferences(
   storage: Storage,
@@ -76,7 +76,7 @@ export async function* candleDifferences(
   }
 }
 
-/** Tells whether a stored candle is the computed one. Earlier versions did not count trades without a USD value. */
+/** Returns whether a stored candle equals the computed one. Earlier versions did not count trades without a USD value. */
 function isSame(stored: Candle | null, computed: Candle | null): boolean {
   if (stored === null || computed === null || stored.unpriced !== undefined)
     return sameValue(stored, computed)

@@ -5,14 +5,14 @@ import { readDecodingPeriods } from '../node/decoding-periods.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Difference } from './difference.ts'
 
-/** A finding about how a range was decoded: a difference if rows are certainly missing, else a note for the operator. */
+/** A finding about the decoding of a range: a difference if rows are certainly missing, else a note for the operator. */
 export type DecodingFinding =
   | { readonly difference: Difference; readonly note: null }
   | { readonly difference: null; readonly note: string }
 
 /**
- * Compares how the stored slots, or those of a range, were decoded with how they would be today. Ranges that lack a wanted venue
- * are differences. Ranges of unknown venues or an older decoder are notes, because their rows may be the same.
+ * Compares how the stored slots, or those of a range, were decoded with how they would be today. Ranges that lack a wanted
+ * venue are differences. Ranges of unknown venues or an older decoder are notes, because their rows may still be right.
  */
 export async function decodingFindings(
   storage: Storage,

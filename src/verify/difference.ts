@@ -1,6 +1,6 @@
 import { encodeBase58 } from '../chain/base58.ts'
 
-/** A stored value that differs from the computed one. Null means that there is none. */
+/** A stored value that differs from the computed one; null for a missing value. */
 export interface Difference {
   readonly kind: 'candle' | 'block' | 'trade' | 'pool_event' | 'launch' | 'venues'
   /** The address of the value, such as a mint and an interval. */

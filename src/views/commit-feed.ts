@@ -16,9 +16,9 @@ export type JumpListener = () => void
  *
  * F1. A block is published after it is durable and visible, in order and once, whichever path reports it first.
  * F2. If a commit's answer is lost, its block and those queued behind it are held until recovery reports the stored
- *     head. None of them is published before.
- * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which load
- *     again.
+ *     head. They are not published before.
+ * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which
+ *     reload.
  */
 export class CommitFeed {
   #head: SlotRow | null = null
@@ -46,7 +46,7 @@ export class CommitFeed {
     this.jump(head)
   }
 
-  /** Drops the blocks in flight: recovery reads from the journal how far the store has come. */
+  /** Drops the blocks in flight: recovery reads the store's position from the journal. */
   forget(): void {
     this.#inFlight = []
   }
@@ -100,7 +100,7 @@ export class CommitFeed {
     callAll(this.#followers, (follower) => follower(commit, before))
   }
 
-  /** Calls `follower` for each block from now on, in order, until the returned function is called. */
+  /** Calls `follower` for each later block, in order, until the returned function is called. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower)
     return () => void this.#followers.delete(follower)

@@ -14,15 +14,15 @@ interface NumberList {
 
 const NONE = new Uint32Array(0)
 /**
- * Entries of a further list that may be scanned for each candidate. Chosen: comparing a candidate's names takes a
+ * Maximum entries of a further list that are scanned for each candidate. Comparing a candidate's names takes a
  * hundred times as long as scanning an entry, and a further list excludes about half of the candidates.
  */
-const LOOKED_AT_MAX = 50
+const SCANNED_MAX = 50
 
 /**
  * An inverted index from bigrams (pairs of adjacent UTF-16 units), and from single characters that are words, to
- * numbers of texts. A text that contains another is in every list of the other's bigrams. The intersection of these
- * lists may also have other texts.
+ * numbers of texts. A text that contains a search text is in every list of the latter's bigrams. The intersection of
+ * these lists may also contain other texts.
  */
 export class GramIndex {
   readonly #lists = new Map<string, NumberList>()
@@ -35,7 +35,7 @@ export class GramIndex {
     return this.#lists.size
   }
 
-  /** Adds a number to the lists of its texts. Returns an estimate of the bytes that it takes. */
+  /** Adds a number to the lists of its texts. Returns the estimated bytes of the entries. */
   add(number: number, texts: readonly string[]): number {
     let bytes = 0
     this.#numberMax = Math.max(this.#numberMax, number)
@@ -65,7 +65,10 @@ export class GramIndex {
     }
   }
 
-  /** Returns the numbers of all texts that may contain a text, unordered. The result is valid until the next change. */
+  /**
+   * Returns the numbers of all texts that may contain the given text, unordered. The result is valid until the next
+   * change.
+   */
   candidates(text: string): Uint32Array {
     const lists: NumberList[] = []
     for (const gram of gramsOf([text])) {
@@ -77,7 +80,7 @@ export class GramIndex {
     if (shortest === undefined) return NONE
     let found = shortest.numbers.subarray(0, shortest.length)
     for (const list of others) {
-      if (list.length > found.length * LOOKED_AT_MAX) break
+      if (list.length > found.length * SCANNED_MAX) break
       found = this.#inBoth(found, list)
     }
     return found

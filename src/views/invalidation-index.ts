@@ -7,7 +7,7 @@ import { minuteOf } from '../market/sol-usd.ts'
 /** An object that a cached answer depends on: a mint, pool, curve or wallet, or one of the lists that blocks extend. */
 export type CacheTag = Pubkey | 'launches' | 'sol-price'
 
-/** The time-based invalidation of an answer: none, when the head enters another minute, or with every block. */
+/** The time-based invalidation of an answer: never, when the head enters another minute, or with every block. */
 export type RefreshTrigger = 'tags' | 'minute' | 'block'
 
 /**
@@ -16,7 +16,10 @@ export type RefreshTrigger = 'tags' | 'minute' | 'block'
  */
 const TAGS_MAX = 100_000
 
-/** Tracks the newest slot that changed the object of each tag, so that answers computed at a slot can be checked for validity. */
+/**
+ * Tracks the newest slot that changed the object of each tag, so that answers computed at a slot can be checked for
+ * validity.
+ */
 export class InvalidationIndex {
   readonly #feed: CommitFeed
   readonly #tagsMax: number
@@ -42,7 +45,8 @@ export class InvalidationIndex {
   }
 
   /**
-   * Whether an answer computed at `slot` is still valid: none of its tags changed, and its trigger has not expired it.
+   * Returns whether an answer computed at `slot` is still valid: none of its tags changed, and its trigger has not
+   * fired.
    */
   holds(tags: readonly string[], trigger: RefreshTrigger, slot: number): boolean {
     this.#keepUpWith(this.#feed.head)
@@ -83,12 +87,12 @@ export class InvalidationIndex {
   }
 }
 
-/** Returns an tag in the form that `holds` expects. */
+/** Returns a tag in the form that `holds` expects. */
 export function tagKey(tag: CacheTag): string {
   return typeof tag === 'string' ? tag : pubkeyMapKey(tag)
 }
 
-/** Yields everything that a block changes, some of it more than once. */
+/** Yields the tags of all objects that a block changes; some of them repeatedly. */
 function* tagsOf(commit: BlockCommit): Generator<CacheTag> {
   for (const { mint, pool, user } of commit.trades) yield* [mint, pool, user]
   for (const { pool } of commit.poolEvents) yield pool

@@ -5,7 +5,7 @@ import type { CashList } from '../market/cash.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { NameIndex } from './name-index.ts'
 
-/** Launches that are read at once. Arbitrary; most names are in memory. */
+/** Maximum concurrent reads of launches. Arbitrary; most names are in memory. */
 const READS_AT_ONCE = 16
 
 /** The sources of symbols. */
@@ -16,8 +16,8 @@ export interface SymbolSources {
 }
 
 /**
- * Finds the symbols of mints, base58: those of the index of names, else of the cash list or a launch. No node is asked.
- * Rejects with the store's error.
+ * Finds the symbols of mints, base58: those of the index of names, else of the cash list or a launch. Does not query
+ * nodes. Rejects with the store's error.
  */
 export async function symbolsOf(
   mints: Iterable<string>,

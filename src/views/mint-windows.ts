@@ -15,10 +15,10 @@ const BYTES_MAX = 128 * 2 ** 20
  * mints are read from the store.
  *
  * W1. A mint is aggregated only from hours that were read while no block was published, and gets each later block
- *     from the feed. If the read was ahead of the feed, the blocks in between set the same totals again.
- * W2. No mint is aggregated while the head's time is before that of an earlier block, because hours after the head's
- *     then exist. This never happens on the chain.
- * W3. If the feed skips blocks, or stored blocks have changed, everything is read again.
+ *     from the feed. If the read was ahead of the feed, the blocks in between only repeat its totals.
+ * W2. No mint is aggregated while the head's time is before that of an earlier block, because later hours than the
+ *     head's then exist. This never happens on the chain.
+ * W3. If the feed skips blocks, or stored blocks have changed, everything is reloaded.
  */
 export class MintWindows implements CacheUse {
   readonly #activity: Pick<ActivityStore, 'range'>

@@ -11,7 +11,7 @@ import { insertRanked, type Hit, type Ranked } from './ranked-hits.ts'
 export interface NameHit extends SymbolAndName {
   readonly mint: Pubkey
   readonly match: NameMatch
-  /** The trades of the window that ranks; undefined for none. */
+  /** The trades of the ranking window; undefined if it did not trade. */
   readonly volume: MintVolume | undefined
 }
 
@@ -21,9 +21,9 @@ export type LaunchNames = Pick<LaunchRow, 'mint' | 'symbol' | 'name'>
 interface Entry {
   readonly key: string
   readonly number: number
-  /** As the launch states them; null without a launch. */
+  /** Names that the launch states; null if the launch is unknown. */
   launch: SymbolAndName | null
-  /** The reload in which the launch was seen last. */
+  /** The reload that last saw the launch. */
   launchSeenIn: number
   /** Names in the mint's accounts, which take precedence over those of the launch; null if unknown. */
   account: SymbolAndName | null
@@ -45,15 +45,15 @@ export type Compared = (names: number) => void
 
 /** Volumes that hits are ranked by, of one window. */
 export interface Volumes {
-  /** Returns the trades of a mint by its map key; undefined for none. */
+  /** Returns the trades of a mint by its map key; undefined if it did not trade. */
   of(mapKey: string): MintVolume | undefined
   /** Yields the mints with a volume in USD by their map keys, the largest first. */
   descending(): Iterable<{ readonly mapKey: string; readonly microUsd: bigint }>
 }
 
 /**
- * Number of hits above which the search goes by volume. Chosen: as many take as long as one pass over the mints of a
- * day's trades.
+ * Number of hits above which the search uses the order of volume. As many take as long as one pass over the mints of
+ * a day's trades.
  */
 const MANY = 2_000
 
@@ -63,18 +63,18 @@ const COMPARED_AT_ONCE = 1_000
 export interface NameIndexOptions {
   readonly bytesMax: number
   readonly cash: CashList
-  /** Hits beyond which they are looked for by volume. */
+  /** Number of hits above which they are searched in the order of volume. */
   readonly manyFrom?: number
 }
 
 /** Estimated bytes of an entry without its texts and lists, with its Map key. */
 const ENTRY_BYTES = 250
 /**
- * Estimated bytes of a character, stored in the names and in the searched form. Chosen: half of the characters are
- * beyond Latin.
+ * Estimated bytes of a character, stored in the names and in the searched form, if half of the characters are beyond
+ * Latin.
  */
 const CHARACTER_BYTES = 3
-/** Estimated bytes in lists of a character, before the text is added. */
+/** Estimated bytes in lists of a character, before its text is added. */
 const CHARACTER_LIST_BYTES = 8
 
 /**
@@ -83,7 +83,7 @@ const CHARACTER_LIST_BYTES = 8
  * S1. The names are those of the accounts, else of the cash list, else of the launch, as in every answer.
  * S2. Beyond the memory limit, tokens without a recent launch, trade or reading are evicted, and counted. Cash mints
  *     stay.
- * S3. A reload removes the launches that it has not read, except those that a block has brought since it began.
+ * S3. A reload removes the launches that it has not read, except those that blocks have added since it began.
  */
 export class NameIndex {
   readonly bytesMax: number
@@ -95,9 +95,9 @@ export class NameIndex {
   /** Cash mints with names, in the order of rank. */
   readonly #cash: ReadonlyMap<string, { readonly names: SymbolAndName; readonly searched: SymbolAndName }>
   #reload = 0
-  /** Whether the launches of the store are all read; the answer of a search names it. */
+  /** Whether all launches of the store have been read; the answer of a search states it. */
   isLoaded = false
-  /** Tokens that were evicted or not read for want of memory since the last reload began. */
+  /** Tokens that were evicted or not read for lack of memory since the last reload began. */
   leftOut = 0
 
   constructor({ bytesMax, cash, manyFrom = MANY }: NameIndexOptions) {
@@ -116,7 +116,7 @@ export class NameIndex {
     )
   }
 
-  /** Number of tokens, without cash mints that only the list names. */
+  /** Number of tokens, excluding cash mints that only the list names. */
   get size(): number {
     return this.#entries.size
   }
@@ -131,7 +131,7 @@ export class NameIndex {
     return this.isLoaded && this.leftOut === 0
   }
 
-  /** Tells whether the index has the names of a mint. */
+  /** Returns whether the index has the names of a mint. */
   has(mint: Pubkey): boolean {
     const key = pubkeyMapKey(mint)
     return this.#entries.peek(key) !== undefined || this.#cash.has(key)
@@ -144,19 +144,19 @@ export class NameIndex {
     return known?.account ?? this.#cash.get(key)?.names ?? known?.launch ?? null
   }
 
-  /** Tells whether the index has names from a mint's accounts. */
+  /** Returns whether the index has names from a mint's accounts. */
   hasAccountNames(mint: Pubkey): boolean {
     return (this.#entries.peek(pubkeyMapKey(mint))?.account ?? null) !== null
   }
 
-  /** Takes the names of a launch. */
+  /** Stores the names of a launch. */
   setLaunch({ mint, symbol, name }: LaunchNames): void {
     const key = pubkeyMapKey(mint)
     const known = this.#entries.peek(key)
     this.#put(key, { launch: { symbol, name }, account: known?.account ?? null })
   }
 
-  /** Sets the names in the accounts of a mint; null if they state none. */
+  /** Sets the names in the accounts of a mint; null if the accounts state no names. */
   setAccountNames(mint: Pubkey, names: SymbolAndName | null): void {
     const key = pubkeyMapKey(mint)
     const known = this.#entries.peek(key)
@@ -198,7 +198,7 @@ export class NameIndex {
     }
   }
 
-  /** Searches as `search` does, and yields where other work may run, which may change the index. */
+  /** Searches as `search` does. Yields where other work may run, which may change the index. */
   *searching(
     text: string,
     limit: number,
@@ -221,7 +221,10 @@ export class NameIndex {
     }))
   }
 
-  /** Searches all tokens; returns null if more than `hitsMax` match, and so would have their volume looked up. */
+  /**
+   * Searches all tokens; returns null if more than `hitsMax` match, because ranking them would need as many volume
+   * lookups.
+   */
   *#searchAll(
     { text, limit, volumes, candidates, compared }: Search,
     hitsMax: number
@@ -249,7 +252,7 @@ export class NameIndex {
         const match = matchOf(text, searched)
         // Cash mints come first, by the names that count.
         if (match === null || this.#cash.has(key)) continue
-        // A token whose names have changed meanwhile may have another number.
+        // A token whose names have changed meanwhile may have a new number.
         if (candidates.length > COMPARED_AT_ONCE && best.some((each) => each.key === key)) continue
         if (!consider({ key, names: account ?? launch!, match })) return null
       }
@@ -260,8 +263,8 @@ export class NameIndex {
   }
 
   /**
-   * Searches tokens in descending volume until there are enough hits. Returns null if there are too few hits among
-   * the tokens that take as long as a full search.
+   * Searches tokens in descending volume until there are enough hits. Returns null if there are too few, after as
+   * many tokens as a full search would take time for.
    */
   *#searchByVolume({
     text,
@@ -287,7 +290,7 @@ export class NameIndex {
     }
   }
 
-  /** Returns how a token matches a text; null if it does not. */
+  /** Returns how a token matches a text; null if it does not match. */
   #hit(text: string, key: string): Hit | null {
     const entry = this.#entries.peek(key)
     const counted = entry === undefined || entry.account === null ? this.#cash.get(key) : undefined

@@ -9,7 +9,7 @@ export const NAME_MATCHES = [
 ] as const
 export type NameMatch = (typeof NAME_MATCHES)[number]
 
-/** Characters of a symbol or name that are searched. Chosen: twice the limit of any launchpad; a mint can have more. */
+/** Maximum characters of a symbol or name that are searched: twice the limit of any launchpad; a mint can have more. */
 export const SEARCHED_CHARACTERS_MAX = 128
 
 /** Symbol and name of a token. */
@@ -20,7 +20,7 @@ export interface SymbolAndName {
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
 const WHOLE_WORD = /^[\p{Ideographic}\p{Extended_Pictographic}]$/u
-/** Below this code unit no character is a word of its own, so most texts skip the regular expression. */
+/** Below this code unit no character counts as a word, so most texts skip the regular expression. */
 const FIRST_WHOLE_WORD = 0x2000
 
 /**
@@ -45,12 +45,12 @@ export function searchedNames({ symbol, name }: SymbolAndName): SymbolAndName {
 const searched = (text: string): string =>
   foldedText(text.slice(0, SEARCHED_CHARACTERS_MAX)).slice(0, SEARCHED_CHARACTERS_MAX)
 
-/** Tells whether one character is enough to search for: an ideograph or an emoji. */
+/** Returns whether one character is enough to search for: an ideograph or an emoji. */
 export function isWholeWord(character: string): boolean {
   return character.codePointAt(0)! >= FIRST_WHOLE_WORD && WHOLE_WORD.test(character)
 }
 
-/** Returns the place in NAME_MATCHES at which folded names match a folded text; null if they do not. */
+/** Returns the index in NAME_MATCHES of the match between a folded text and folded names; null if they do not match. */
 export function matchOf(text: string, { symbol, name }: SymbolAndName): number | null {
   if (!symbol.includes(text) && !name.includes(text)) return null
   if (symbol === text) return 0
@@ -60,7 +60,7 @@ export function matchOf(text: string, { symbol, name }: SymbolAndName): number |
   return hasWordPrefix(symbol, text) || hasWordPrefix(name, text) ? 4 : 5
 }
 
-/** Tells whether a text occurs in another at the start of a word. */
+/** Returns whether `names` contains `text` at the start of a word. */
 function hasWordPrefix(names: string, text: string): boolean {
   for (let at = names.indexOf(text); at !== -1; at = names.indexOf(text, at + 1))
     if (at === 0 || !LETTER_OR_DIGIT.test(names[at - 1]!)) return true

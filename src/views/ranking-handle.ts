@@ -1,6 +1,6 @@
 import type { Ranking } from '../market/ranking.ts'
 
-/** Holds this process's ranking for requests: there is none until it is loaded, and while its actor restarts. */
+/** Holds this process's ranking for requests. The ranking is absent until it is loaded, and while its actor restarts. */
 export class RankingHandle {
   #current: Ranking | null = null
   #loaded = Promise.withResolvers<Ranking>()
@@ -10,7 +10,7 @@ export class RankingHandle {
     return this.#current
   }
 
-  /** Returns the ranking as of the feed's head; pending until there is one. */
+  /** Resolves with the ranking at the feed's head; pending until it is loaded. */
   async loaded(): Promise<Ranking> {
     return this.#current ?? this.#loaded.promise
   }

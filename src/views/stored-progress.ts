@@ -3,21 +3,21 @@ import { defineDocument, type DocumentDefinition } from '../../storage/document-
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 
-/** The progress that a follower takes over, and how it stores its own. */
+/** The progress that a follower adopts, and how it stores its own. */
 export interface ClaimedProgress<Progress> {
   readonly progress: Progress
   readonly save: (progress: Progress) => Promise<void>
-  /** Whether no other process has announced itself since. */
+  /** Whether this process is still the last to have announced itself. */
   readonly isOurs: () => Promise<boolean>
 }
 
-/** The stored progress of the only follower of a kind, under the fencing token of the process that it runs in. */
+/** The stored progress of the only follower of a kind, under the fencing token of its process. */
 export class StoredProgress<Progress> {
   readonly #documents: Documents<Record<never, never>, never, never, Progress>
   readonly #partition: string
   readonly #none: Progress
 
-  /** `kind` is a part of stored keys. `none` is the progress before the first. */
+  /** `kind` is a section of stored keys. `none` is the progress before the first. */
   constructor(
     store: DocumentStore,
     {

@@ -20,7 +20,7 @@ export function attemptLine(attempt: DeliveryAttempt): string {
   ].join(' ')
 }
 
-/** Returns an attempt as it was before it became a line. */
+/** Restores an attempt from its line. */
 export function readAttempt(stored: StoredAttempt): DeliveryAttempt {
   if (typeof stored !== 'string') return stored
   const [batchId, attempt, statusCode, error, ...rest] = stored.split(' ') as [string, string, string, string]

@@ -6,15 +6,15 @@ import { attemptsIn, readAttempt } from './attempt-line.ts'
 import { storedAttempt, WEBHOOK, type DeliveryAttempt, type StoredAttempt } from './webhook.ts'
 import { tenantShard } from '../access/tenant-shard.ts'
 
-/** Days that attempts are listed, and their number for one webhook (spec choices, section 7). */
+/** Retention of attempts in days, and their maximum number for one webhook (spec choices, section 7). */
 const ATTEMPT_DAYS = 7
 const ATTEMPT_MS = ATTEMPT_DAYS * 86_400_000
 export const ATTEMPTS_MAX = 1_000
-/** Attempts of a page. Chosen: one write stores 32 attempts, and 32 attempts in a webhook's progress are 2.5 KB. */
+/** Attempts of a page. One write stores 32 attempts, and 32 attempts in a webhook's progress are 2.5 KB. */
 export const ATTEMPTS_A_PAGE = 32
 /**
- * Pages of one webhook, and the pages listed. The surplus is for the pages of test events, which have one attempt
- * each.
+ * Maximum pages of one webhook, and pages that are listed. The surplus is for the pages of test events, which have
+ * one attempt each.
  */
 const PAGES_MAX = Math.ceil(ATTEMPTS_MAX / ATTEMPTS_A_PAGE)
 const PAGES_LISTED = 4 * PAGES_MAX
@@ -44,8 +44,8 @@ export interface AttemptList {
 }
 
 /**
- * Lists the attempts of a webhook, newest first, reading at most PAGES_LISTED small documents. An `after` that is no
- * longer listed continues at its old position.
+ * Lists the attempts of a webhook, newest first, reading at most PAGES_LISTED small documents. If `after` is no
+ * longer listed, the list continues at its old position.
  */
 export async function listAttempts(
   store: DocumentStore,

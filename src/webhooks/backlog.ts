@@ -3,21 +3,21 @@ import { eventsIn, type EventMembers, type Frames } from '../stream/frames.ts'
 import { Queue } from './queue.ts'
 import type { CursorRange } from './webhook.ts'
 
-/** Undelivered live events of a webhook; above that the oldest are dropped (spec, Limits). */
+/** Maximum undelivered live events of a webhook; above that the oldest are dropped (spec, Limits). */
 export const BUFFER_MAX = 5_000
-/** Events of one POST (spec, Limits). */
+/** Maximum events of one POST (spec, Limits). */
 export const BATCH_EVENTS_MAX = 64
 /**
- * Maximum bytes of the events of one POST; a larger event is sent alone. Chosen: four times a batch of the largest
- * trades, so that a receiver can bound its requests.
+ * Maximum bytes of the events of one POST; a larger event is sent alone. Four times a batch of the largest trades, so
+ * that a receiver can bound its requests.
  */
 export const BATCH_BYTES_MAX = 512 * 2 ** 10
 /**
- * Live events whose bytes are in memory. Chosen: four batches. A receiver that keeps up never reads the log; one that
- * hangs holds no more bytes than this.
+ * Maximum live events whose bytes are in memory: four batches. A receiver that keeps up never causes reads of the
+ * log; a receiver that hangs holds no more bytes than this.
  */
 const NEAR_MAX = 256
-/** Events read from the log and not yet taken, in addition to those of one batch. Chosen: three batches a read. */
+/** Maximum events read from the log and not yet taken, in addition to those of one batch: three batches a read. */
 export const LOADED_MAX = 192
 
 const BACKLOG_LIMITS = { live: BUFFER_MAX, near: NEAR_MAX }
@@ -43,8 +43,8 @@ export interface PastRange {
  * The events that a webhook still has to deliver, in cursor order: first the past, which is read from the log, then
  * live events.
  *
- * B1. Every event after the position is delivered once, or counted once as dropped. The position and the hole tell at
- *     any moment which events are dropped.
+ * B1. Every event after the position is delivered once, or counted once as dropped. The position and the hole
+ *     determine at any moment which events are dropped.
  * B2. The past consists of events missed while this service was down, or requested by the tenant. It is never
  *     dropped. At most LOADED_MAX of its events, and those of one batch, are in memory.
  * B3. At most BUFFER_MAX live events are undelivered, apart from the batch in flight. Above that the oldest are
@@ -56,7 +56,7 @@ export interface PastRange {
  */
 export class Backlog {
   #position: number
-  /** End of the batch in flight; null without one. */
+  /** End of the batch in flight; null if no batch is in flight. */
   #inFlight: number | null = null
   #hole: CursorRange | null
   /** End of the past. */
@@ -73,7 +73,7 @@ export class Backlog {
 
   readonly #limits: BacklogLimits
 
-  /** Starts after a position. `head` is the hub's head; the hub supplies the events after it. */
+  /** Starts after a position. `head` is the hub's head; the hub supplies the events after the head. */
   constructor(
     position: number,
     hole: CursorRange | null,
@@ -130,7 +130,7 @@ export class Backlog {
     if (this.live > this.#limits.live) this.#drop(this.live - this.#limits.live, head)
   }
 
-  /** Turns everything undelivered into past, up to a new head, because events have changed or were not passed on. */
+  /** Turns all undelivered events into past, up to a new head, because events have changed or were not passed on. */
   rewind(head: number): void {
     this.#epoch++
     this.#loaded = []
@@ -142,7 +142,7 @@ export class Backlog {
     this.#passHole()
   }
 
-  /** Records that a webhook with nothing undelivered has been given everything up to a head. */
+  /** Records that a webhook without undelivered events has received everything up to a head. */
   settle(head: number): void {
     if (!this.isEmpty || this.#inFlight !== null || head <= this.#position) return
     this.#position = head
@@ -159,7 +159,7 @@ export class Backlog {
     return { ...range, until: endOfEvents(splitCursor(this.#far.last).slot) }
   }
 
-  /** Adds the events that a range of the log has up to `to`, in cursor order. */
+  /** Adds the events of a range of the log up to `to`, in cursor order. */
   addRead({ epoch }: PastRange, events: readonly EventMembers[], to: number): void {
     if (epoch !== this.#epoch) return
     for (const event of events) {
@@ -186,7 +186,7 @@ export class Backlog {
     return isPast ? { from: after, to: Math.min(horizon, this.#target) } : null
   }
 
-  /** Takes the next batch; null if none is ready. At most one batch is taken until `settleBatch`. */
+  /** Takes the next batch; null if no batch is ready. At most one batch is taken until `settleBatch`. */
   take(): BatchEvents | null {
     const after = this.#position
     let [bytes, count] = [0, 0]
@@ -211,7 +211,7 @@ export class Backlog {
     return { after, last: this.#inFlight, events }
   }
 
-  /** Takes a batch that was stored before a restart. The backlog must be new. */
+  /** Restores a batch that was stored before a restart. The backlog must be new. */
   restore({ last }: Pick<BatchEvents, 'last'>): void {
     this.#inFlight = last
     this.#readTo = last
@@ -227,7 +227,7 @@ export class Backlog {
     this.#passHole()
   }
 
-  /** Gives the batch in flight up, so that its events are read again up to a head. */
+  /** Abandons the batch in flight, so that its events are read again up to a head. */
   giveBack(head: number): void {
     this.#inFlight = null
     this.rewind(head)
@@ -264,7 +264,7 @@ export class Backlog {
   }
 
   /**
-   * Moves the read position out of the hole to its end, and the delivery position past everything that needs no
+   * Moves the read position from inside the hole to its end, and the delivery position past everything that needs no
    * delivery.
    */
   #passHole(): void {
@@ -283,7 +283,7 @@ export class Backlog {
     this.#hole = null
   }
 
-  /** Whether an event lies beyond a hole that the position has not reached. */
+  /** Returns whether an event lies beyond a hole that the position has not reached. */
   #isBeyondHole(cursor: number): boolean {
     return this.#hole !== null && cursor > this.#hole.to
   }

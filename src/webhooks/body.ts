@@ -16,8 +16,8 @@ export interface BatchFields {
 const [OPEN, CLOSE, COMMA] = [...Buffer.from('{},')]
 
 /**
- * Returns the body of a batch. An event's `data` has the same bytes as on the stream. The same fields and events give
- * the same bytes.
+ * Returns the body of a batch. An event's `data` has the bytes that it has on the stream. The bytes depend only on
+ * the fields and events.
  */
 export function batchBody(fields: BatchFields, events: readonly Pick<EventMembers, 'members'>[]): Buffer {
   const { webhookId, batchId, batchTsMs, last, dropped, missed } = fields

@@ -5,9 +5,10 @@ import type { TenantEvent } from '../../storage/cluster/coordination.ts'
 import type { Webhook } from './webhook.ts'
 
 /**
- * Milliseconds between two messages about dropped events of one webhook. Chosen: a person reads at most one a second.
+ * Minimum interval of messages about dropped events of one webhook, in milliseconds. A person reads at most one a
+ * second.
  */
-const DROPPED_MS = 1_000
+const DROPPED_INTERVAL_MS = 1_000
 
 type Message = Omit<z.input<typeof WEBHOOK_CHANGE>, 'cursor'>
 
@@ -41,14 +42,14 @@ export class WebhookChanges {
     this.#send(webhook, change)
   }
 
-  /** Reports dropped events at once, and all that follow together after a second. */
+  /** Reports dropped events at once; reports all that follow together after a second. */
   dropped(webhook: ChangedWebhook, count: number): void {
     const waiting = this.#waiting.get(webhook.id)
     if (waiting === undefined) this.#sendDropped(webhook, count)
     else waiting.count += count
   }
 
-  /** Reports the dropped events still waiting, and cancels all timers. */
+  /** Reports the dropped events not reported yet, and cancels all timers. */
   end(): void {
     for (const { webhook, count, timer } of this.#waiting.values()) {
       this.#clock.clearTimeout(timer)
@@ -58,7 +59,7 @@ export class WebhookChanges {
   }
 
   #sendDropped(webhook: ChangedWebhook, count: number): void {
-    const timer = this.#clock.setTimeout(() => this.#elapsed(webhook), DROPPED_MS)
+    const timer = this.#clock.setTimeout(() => this.#elapsed(webhook), DROPPED_INTERVAL_MS)
     this.#waiting.set(webhook.id, { count: 0, timer, webhook })
     this.#send(webhook, { event: 'dropped', dropped: count })
   }

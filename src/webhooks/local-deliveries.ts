@@ -1,13 +1,13 @@
 import { Announcements } from '../views/announcements.ts'
 
 /**
- * The deliveries of this process, as the HTTP side sees them. It announces the tenant of a webhook that was created,
- * changed or deleted, and returns the number of waiting events.
+ * The deliveries of this process, as the HTTP side sees them. Announces the tenant of a webhook that was created,
+ * changed or deleted, and returns the number of queued events.
  */
 export class LocalDeliveries extends Announcements<[tenant: string]> {
   #buffered: (tenant: string, id: number) => number | null = () => null
 
-  /** Returns the number of events that wait for a webhook; null if another process delivers. */
+  /** Returns the number of events queued for a webhook; null if another process delivers. */
   buffered(tenant: string, id: number): number | null {
     return this.#buffered(tenant, id)
   }

@@ -19,7 +19,7 @@ export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
 /** Creates webhook secrets, and encrypts them with the configured key. */
 export interface WebhookSecrets extends TextSeal {
   make(webhook: WebhookIdentity): MadeSecret
-  /** Creates another secret. Throws SECRET_LIMIT_REACHED. */
+  /** Creates a further secret. Throws SECRET_LIMIT_REACHED. */
   rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, rotation: Rotation): MadeSecret
   open(webhook: WebhookIdentity, sealed: Uint8Array): string
 }
@@ -39,6 +39,6 @@ export interface WebhookDeliveries {
    * Announces that a webhook of a tenant was created, changed or deleted. This is a hint; the store is authoritative.
    */
   changed(tenant: string): void
-  /** Returns the number of events that wait for a webhook; null if another process delivers. */
+  /** Returns the number of events queued for a webhook; null if another process delivers. */
   buffered(tenant: string, id: number): number | null
 }

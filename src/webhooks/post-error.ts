@@ -1,7 +1,7 @@
 import type { PostOutcome } from './webhook.ts'
 import { AddressRefused, HostUnresolved } from './url-guard.ts'
 
-/** Why a POST got no answer, by the word in the list of deliveries. */
+/** Reasons why a POST was not answered, by the word in the list of deliveries. */
 export const POST_ERRORS = {
   timeout: 'no whole answer came within 10 s',
   url_not_allowed: 'the host resolves to an address that is not public',
@@ -17,7 +17,7 @@ export const POST_ERRORS = {
 } as const
 export type PostError = keyof typeof POST_ERRORS
 
-/** Returns the error of a POST by its status or its word; null for a 2xx. The same name everywhere: `status_500`. */
+/** Returns the error of a POST by its status or its word; null for a 2xx. An error has one name everywhere: `status_500`. */
 export function outcomeError(outcome: PostOutcome): string | null {
   if (outcome.kind === 'failed') return outcome.error
   return outcome.status >= 200 && outcome.status < 300 ? null : `status_${outcome.status}`
@@ -43,7 +43,7 @@ const BY_CODE: Readonly<Record<string, PostError>> = {
 const TLS_CODE =
   /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|ERROR_IN_CE|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)/
 
-/** Returns the word for the error of a POST that got no answer. */
+/** Returns the word for the error of a POST that was not answered. */
 export function postErrorOf(error: unknown): PostError {
   if (error instanceof AddressRefused) return 'url_not_allowed'
   if (error instanceof HostUnresolved) return 'dns_failed'

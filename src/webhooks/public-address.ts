@@ -2,13 +2,13 @@ import ipaddr from 'ipaddr.js'
 
 /** IANA allocates global unicast IPv6 addresses from this range alone. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Azure's endpoint for its virtual machines. It answers only inside them, and its address is in no special range. */
+/** Azure's endpoint for its virtual machines. It answers only inside them, and its address is outside the special ranges. */
 const AZURE_GUEST_ENDPOINT = '168.63.129.16'
 
 /**
  * Returns an IP address in its plain form if it is public unicast; null otherwise. An IPv4-mapped IPv6 address counts
  * as its IPv4 address, because a socket connects to that one. Addresses with an embedded IPv4 address (NAT64, 6to4,
- * Teredo) are not public: the network decides where they lead.
+ * Teredo) are not public: the network determines their destination.
  */
 export function publicAddress(text: string): string | null {
   const address = readAddress(text)
@@ -19,7 +19,8 @@ export function publicAddress(text: string): string | null {
 }
 
 /**
- * Returns an IP address in its plain form, an IPv4-mapped one as IPv4. Null if the text is no address, or has a zone.
+ * Returns an IP address in its plain form, an IPv4-mapped one as IPv4. Null if the text is not an address, or has a
+ * zone.
  */
 export function plainAddress(text: string): string | null {
   return readAddress(text)?.toString() ?? null

@@ -12,7 +12,7 @@ import type { Rotation } from './rotation.ts'
 
 /** Ids are below 2^48. */
 const ID_BOUND = 2 ** 48
-/** Changes by other processes that a request gives way to before it fails; those of this process wait for each other. */
+/** Maximum attempts when other processes change the webhooks concurrently; changes of this process are queued. */
 const ATTEMPTS_MAX = 10
 
 /** A webhook and the progress of its deliveries. */
@@ -38,7 +38,7 @@ export interface RegistryDeps {
 }
 
 /** The facts of a new webhook that its owner states. */
-interface WebhookWish {
+interface NewWebhook {
   readonly url: string
   readonly channels: readonly string[]
 }
@@ -84,16 +84,14 @@ export class WebhookRegistry {
     return randomInt(1, ID_BOUND)
   }
 
-  /**
-   * Creates a prepared webhook, or returns the one that was created with its id. Rejects with WEBHOOK_LIMIT_REACHED.
-   */
-  create(of: Pick<Webhook, 'tenant' | 'id'>, wish: WebhookWish): Promise<ShownWebhook> {
+  /** Creates a prepared webhook, or returns the webhook already created with its id. Rejects with WEBHOOK_LIMIT_REACHED. */
+  create(of: Pick<Webhook, 'tenant' | 'id'>, wish: NewWebhook): Promise<ShownWebhook> {
     return this.#changes.run(of.tenant, () => this.#create(of, wish))
   }
 
   async #create(
     { tenant, id }: Pick<Webhook, 'tenant' | 'id'>,
-    { url, channels }: WebhookWish
+    { url, channels }: NewWebhook
   ): Promise<ShownWebhook> {
     const { secrets, clock } = this.#deps
     const { secret, ...stored } = secrets.make({ tenant, id })
@@ -153,7 +151,7 @@ export class WebhookRegistry {
 
   /**
    * Activates a webhook. Deliveries begin after `since`, or with the next event if it is null. An active webhook
-   * changes only with `since`. A repeat of an operation changes nothing. Rejects with WEBHOOK_NOT_FOUND.
+   * changes only with `since`. A repeated operation has no effect. Rejects with WEBHOOK_NOT_FOUND.
    */
   async enable(
     tenant: string,
@@ -178,8 +176,8 @@ export class WebhookRegistry {
   }
 
   /**
-   * Gives a webhook a new secret, and returns it. The current one signs as well, strictly before the given time. A repeat of
-   * an operation returns the secret that it made; with `isDone` it makes none. Rejects with WEBHOOK_NOT_FOUND,
+   * Gives a webhook a new secret, and returns it. The current one signs as well, strictly before the given time. A repeated
+   * operation returns the secret that it created; with `isDone` it creates no secret. Rejects with WEBHOOK_NOT_FOUND,
    * SECRET_LIMIT_REACHED, or IDEMPOTENCY_KEY_REUSED if that secret no longer signs.
    */
   async rotate(
@@ -207,7 +205,7 @@ export class WebhookRegistry {
     return secret
   }
 
-  /** Stores a changed webhook; an unchanged one is not written. Concurrent changes are applied one after another. */
+  /** Stores a changed webhook; an unchanged one is not written. Concurrent changes are applied sequentially. */
   #change(
     tenant: string,
     id: number,
@@ -262,12 +260,12 @@ export async function webhooksOf(store: DocumentStore, tenant: string): Promise<
   return documents
 }
 
-/** Returns the failed deliveries in a row of the present activation. */
+/** Returns the consecutive failed deliveries of the present activation. */
 export function failuresOf({ webhook, progress }: WebhookState): number {
   return progress?.activation === webhook.activation ? progress.consecutiveFailures : webhook.failuresAtStart
 }
 
-/** Returns a slot that no webhook of a tenant has; null if all are taken. */
+/** Returns a slot that no webhook of a tenant has; null if all slots are taken. */
 function freeSlot(webhooks: readonly StoredWebhook[]): number | null {
   const taken = new Set(webhooks.map(({ value }) => value.slot))
   const slots = Array.from({ length: WEBHOOKS_PER_TENANT_MAX }, (_, slot) => slot)

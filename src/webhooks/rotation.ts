@@ -3,7 +3,7 @@ import type { Webhook } from './webhook.ts'
 
 /**
  * Maximum number of secrets that sign at once. A signature header with ten has about 500 bytes, and no receiver needs more:
- * each is one more rotation within the grace period of another.
+ * each further secret is a rotation within the grace period of another rotation.
  */
 export const SECRETS_MAX = 10
 
@@ -12,12 +12,12 @@ export interface Rotation {
   readonly nowMs: number
   /** Unix milliseconds until which the current secret signs too. */
   readonly previousExpiresAtMs: number
-  /** Names the request, so that its repeat finds the secret that it made. */
+  /** Names the request, so that its retry finds the secret that it created. */
   readonly operation: string
 }
 
 /**
- * Returns the secrets that go on to sign after a rotation. The current one does until the rotation's time. Those of earlier
+ * Returns the secrets that still sign after a rotation. The current one signs until the rotation's time. Secrets of earlier
  * rotations keep their own times, because receivers may still use them. Without a grace period all of them stop at once.
  *
  * @throws ServiceError SECRET_LIMIT_REACHED if too many would sign

@@ -24,7 +24,7 @@ export function repeatedBatch(intent: BatchIntent, events: readonly EventMembers
   return isSame ? { intent, events } : null
 }
 
-/** Returns the body of a batch: the same bytes each time. */
+/** Returns the body of a batch, with identical bytes at each attempt. */
 export function bodyOf(webhookId: number, { intent, events }: SentBatch): Buffer {
   return batchBody({ webhookId, ...intent }, events)
 }

@@ -26,7 +26,7 @@ export interface SignedBatch {
 /**
  * Returns the headers that authenticate the sender of a batch: `X-MR-…`, and those of Standard Webhooks. `keys`
  * starts with those of the current secret. Earlier secrets that still sign follow, newest first: in
- * `webhook-signature`, and in headers of their own.
+ * `webhook-signature`, and in separate headers.
  */
 export function signatureHeaders(keys: readonly SigningKeys[], batch: SignedBatch): Record<string, string> {
   const { webhookId, batchId, body, nowMs } = batch

@@ -5,8 +5,8 @@ import { outcomeError } from './post-error.ts'
 import type { DeliveryAttempt, Webhook, WebhookSender, WebhookSigner } from './webhook.ts'
 
 /**
- * Milliseconds that a test event waits while other POSTs of the tenant have all places. With the 10 s of its own POST it ends
- * before the 30 s of a request.
+ * Maximum milliseconds that a test event is queued while other POSTs of the tenant have all places. With the 10 s of its own
+ * POST it ends before the 30 s of a request.
  */
 const WAIT_MS = 15_000
 
@@ -16,7 +16,7 @@ export interface TestDeps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Posts a test event once, also of a deactivated webhook. Nothing of it counts as a delivery. */
+/** Posts a test event once, even for a deactivated webhook. It does not count as a delivery. */
 export async function sendTestEvent(
   webhook: Webhook,
   { signer, sender, clock }: TestDeps,

@@ -4,11 +4,11 @@ import { ServiceError } from '../errors.ts'
 import { plainAddress, publicAddress } from './public-address.ts'
 import { readWebhookUrl, type WebhookTarget } from './webhook-url.ts'
 
-/** Resolves a host name to all of its IP addresses. Rejects if it has none. */
+/** Resolves a host name to all of its IP addresses. Rejects if it has no address. */
 export type HostLookup = (host: string) => Promise<readonly string[]>
 
 /**
- * A receiver's address is not public. The message does not name the address: it may be a secret of the operator's
+ * A receiver's address is not public. The message does not name the address, which may be a secret of the operator's
  * network.
  */
 export class AddressRefused extends Error {
@@ -24,7 +24,7 @@ export class HostUnresolved extends Error {
   }
 }
 
-/** Timeout in milliseconds and number of tries of a name server. Chosen: together well below a delivery's 10 s. */
+/** Timeout in milliseconds and number of attempts at a name server; together well below a delivery's 10 s. */
 const NAME_SERVER = { timeout: 2_000, tries: 2 } as const
 
 export interface UrlGuardOptions {
@@ -44,8 +44,8 @@ export class UrlGuard {
 
   constructor({ allowPrivate, lookup }: UrlGuardOptions) {
     this.#allowPrivate = allowPrivate
-    // Only the system's resolver knows `localhost` and the hosts file, but it occupies one of few threads while it
-    // waits.
+    // Only the system's resolver knows `localhost` and the hosts file, but it occupies one of few threads during a
+    // lookup.
     this.#lookup = lookup ?? (allowPrivate ? lookupBySystem : nameServerLookup())
   }
 
@@ -60,7 +60,7 @@ export class UrlGuard {
     try {
       await this.addressesOf(reading.target.host)
     } catch (error) {
-      // One answer for both, so that nobody learns which names the operator's network has.
+      // One answer for both, so that clients cannot learn which names the operator's network has.
       if (error instanceof AddressRefused || error instanceof HostUnresolved)
         throw new ServiceError('URL_REFUSED', 'the host of url does not resolve to public addresses only')
       throw error
@@ -71,7 +71,7 @@ export class UrlGuard {
   /**
    * Returns all addresses of a host without duplicates. Each of them is allowed.
    *
-   * @throws AddressRefused if one of them is not allowed, HostUnresolved if there is none
+   * @throws AddressRefused if one of them is not allowed, HostUnresolved if the host has no address
    */
   async addressesOf(host: string): Promise<readonly string[]> {
     const found = isIP(host) === 0 ? await this.#resolve(host) : [host]
@@ -85,7 +85,7 @@ export class UrlGuard {
     return [...allowed]
   }
 
-  /** Tells whether a socket may be connected to an address. */
+  /** Returns whether a socket may be connected to an address. */
   allows(address: string): boolean {
     return this.#allowed(address) !== null
   }
@@ -109,8 +109,8 @@ async function lookupBySystem(host: string): Promise<readonly string[]> {
 }
 
 /**
- * Returns a lookup that queries name servers, those of the system by default. It occupies no thread, so a name server
- * that hangs delays no other work of the process.
+ * Returns a lookup that queries name servers, those of the system by default. It occupies no thread, so a hanging
+ * name server does not delay other work of the process.
  */
 export function nameServerLookup(servers?: readonly string[]): HostLookup {
   const resolver = new Resolver(NAME_SERVER)

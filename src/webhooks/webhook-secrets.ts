@@ -15,7 +15,7 @@ const HINT_CHARACTERS = 4
 
 type StoredSecret = Webhook['secrets'][number]
 
-/** Identifies a webhook for all time. */
+/** Identifies a webhook permanently. */
 export type WebhookIdentity = Pick<Webhook, 'tenant' | 'id'>
 
 /** A new secret: in clear for its owner, who sees it once, and encrypted as fields of the webhook. */
@@ -29,7 +29,7 @@ export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
  */
 export class WebhookSecrets implements WebhookSigner, TextSeal {
   readonly #key: Uint8Array
-  // The document is the key, so that an opened secret leaves memory with it.
+  // The document is the map's key, so that an opened secret is freed with it.
   readonly #opened = new WeakMap<StoredSecret, SigningKeys>()
 
   constructor(key: Uint8Array) {
@@ -43,7 +43,7 @@ export class WebhookSecrets implements WebhookSigner, TextSeal {
     return { secret, secrets: [stored], secretHint: secret.slice(-HINT_CHARACTERS) }
   }
 
-  /** Creates another secret, with those before it as `previousSecrets` says. */
+  /** Creates a further secret, with the earlier ones as `previousSecrets` defines. */
   rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, rotation: Rotation): MadeSecret {
     const previous = previousSecrets(webhook.secrets, rotation)
     const made = this.make(webhook)

@@ -1,7 +1,4 @@
-/**
- * Maximum length of a webhook's URL in characters. Chosen: the longest that common servers and proxies accept in a
- * request.
- */
+/** Maximum length of a webhook's URL in characters: the longest that common servers and proxies accept in a request. */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2_048
 
 /** Ports below 1024 belong to services that must not receive POSTs, except those of the web. */

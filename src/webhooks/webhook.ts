@@ -11,11 +11,11 @@ const storedSecret = z.object({
   sealed: jsonBytes,
   /** Unix milliseconds; null for the current secret. */
   expiresAtMs: z.number().nullable(),
-  /** The request that made it; absent for the first secret, and for those of earlier versions. */
+  /** The request that created it; absent for the first secret, and for those of earlier versions. */
   operation: z.string().optional()
 })
 
-/** Why deliveries of a webhook stopped. */
+/** Reasons why deliveries of a webhook stopped. */
 export const DISABLED_REASONS = ['consecutive_failures', 'gone'] as const
 
 /** A range of cursors, `from` exclusive and `to` inclusive, as a batch reports it. */
@@ -27,7 +27,7 @@ export const deliveryAttempt = z.object({
   batchId: z.string(),
   /** From 1 to 3; 0 for a test event. */
   attempt: z.number(),
-  /** HTTP status of the response; null without one. */
+  /** HTTP status of the response; null if the POST was not answered. */
   statusCode: z.number().nullable(),
   error: z.string().nullable(),
   events: z.number(),
@@ -43,7 +43,7 @@ export type DeliveryAttempt = z.infer<typeof deliveryAttempt>
 export const storedAttempt = z.union([z.string(), deliveryAttempt])
 export type StoredAttempt = z.infer<typeof storedAttempt>
 
-/** A batch that is being sent. Stored before its first attempt, so that a repeat has the same id and bytes. */
+/** A batch in flight. Stored before its first attempt, so that a retry has the same id and bytes. */
 const batchIntent = z.object({
   batchId: z.string(),
   batchTsMs: z.number(),
@@ -53,9 +53,9 @@ const batchIntent = z.object({
   events: z.number(),
   /** The number of dropped events that the batch reports. */
   dropped: z.number(),
-  /** The range of unknown events that the batch reports; null for none. */
+  /** The range of unknown events that the batch reports; null if all events are known. */
   missed: cursorRange.nullable(),
-  /** Checksum of the events, to check that the log still gives the same bytes. -1 for a batch of an earlier version. */
+  /** Checksum of the events, to check that the log still gives identical bytes. -1 for a batch of an earlier version. */
   checksum: z.number().default(-1),
   /** Attempts that have ended: 0, 1 or 2. */
   attempts: z.number(),
@@ -80,11 +80,11 @@ const progress = z.object({
   droppedTotal: z.number(),
   /** Range of events that cannot be counted, such as those beyond the replay horizon; the next batch reports it. */
   missed: cursorRange.nullable(),
-  /** Deliveries that failed one after another. */
+  /** Consecutive failed deliveries. */
   consecutiveFailures: z.number(),
   lastSuccessAtMs: z.number().nullable(),
   lastFailureAtMs: z.number().nullable(),
-  /** HTTP status of the last response; null without one. */
+  /** HTTP status of the last response; null if the last POST was not answered. */
   lastStatus: z.number().nullable(),
   lastError: z.string().nullable(),
   batch: batchIntent.nullable(),
@@ -124,15 +124,9 @@ export const WEBHOOK = defineDocument({
      * position.
      */
     activation: z.number(),
-    /**
-     * Deliveries of this activation begin after this cursor; null for the head at the time the delivery process
-     * starts them.
-     */
+    /** Deliveries of this activation begin after this cursor; null for the head at the start of the deliveries. */
     since: z.number().nullable(),
-    /**
-     * Consecutive failed deliveries at the start of this activation: above 0 only if the webhook was active before
-     * it.
-     */
+    /** Consecutive failed deliveries at the start of this activation: above 0 only if the webhook was active before. */
     failuresAtStart: z.number().default(0),
     /** The request that enabled it last; absent before the first. */
     enabledBy: z.string().optional()
@@ -150,11 +144,11 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>
   /** Given to the sender, which frees it when it has been sent. */
   readonly body: Uint8Array
-  /** Milliseconds that it may wait for its start, then it fails as `too_many_posts`; without a limit by default. */
+  /** Maximum milliseconds that it is queued; then it fails as `too_many_posts`. Unlimited by default. */
   readonly waitMs?: number | undefined
 }
 
-/** The outcome of a POST. The body of the answer is read to a limit and thrown away. */
+/** The outcome of a POST. The body of the answer is read up to a limit and discarded. */
 export type PostOutcome =
   | {
       readonly kind: 'answered'

@@ -1,40 +1,43 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { TurnHandle } from './turns.ts'
 
-/** Rows of a slice at most. The dearest rows, trades, take 12 µs each to make and to render. */
+/** Maximum rows of a slice. The most expensive rows, trades, take 12 µs each to make and to render. */
 export const SLICE_ROWS = 100
-/** Rows that a loop reads from the store at a time; decoding one takes 6 µs. */
+/** Rows that a loop reads from the store at a time; decoding a row takes 6 µs. */
 export const READ_ROWS = 250
-/** Rows of `mapReads` at once. Folding the last day of a token takes up to 0.3 ms; a cluster answers as many reads together. */
+/**
+ * Maximum concurrent rows of `mapReads`. Folding the last day of a token takes at most 0.3 ms; a cluster answers as
+ * many reads together.
+ */
 const READS_AT_ONCE = 10
-/** Characters of text that a slice makes at most: rendering as many takes 0.3 ms. */
+/** Maximum characters of text that a slice makes: rendering as many takes 0.3 ms. */
 const SLICE_CHARACTERS = 64 * 1024
 /** Milliseconds after which a slice ends before it has all of its rows: two slices in succession stay below 5 ms. */
 const SLICE_MS = 2
-/** Rows between two readings of the clock. A reading takes a tenth of the time of a row. */
-const LOOK_ROWS = 10
+/** Rows per reading of the clock. A reading takes a tenth of the time of a row. */
+const CLOCK_ROWS = 10
 
-/** Work of one request, in slices between which others have their turn. */
+/** Work of one request, in slices between which other requests have their turn. */
 export interface Slices {
   /**
    * Maps rows in order. Lists that take less than a slice are mapped at once. A slice ends early once the texts that it has
-   * made are long. Rejects with the error of `make`, or if no turn comes.
+   * made are long. Rejects with the error of `make`, or if the wait for a turn fails.
    */
   map<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): Promise<Made[]>
   /**
-   * Maps rows in order, some at once, where `make` reads from the store: a slice has as many rows. Rejects with the first error
-   * of `make`, or if no turn comes.
+   * Maps rows in order and several concurrently, for a `make` that reads from the store; a slice has as many rows. Rejects
+   * with the first error of `make`, or if the wait for a turn fails.
    */
   mapReads<Row, Made>(
     rows: readonly Row[],
     make: (row: Row, index: number) => Promise<Made>,
     atOnce?: number
   ): Promise<Made[]>
-  /** Ends a slice, between two reads. */
+  /** Ends a slice, between reads. */
   readonly pause: () => Promise<void>
 }
 
-/** Runs a slice; `isFirst` tells that of a list. */
+/** Runs a slice; `isFirst` marks the first slice of a list. */
 type RunSlice = (slice: () => void, isFirst: boolean) => void | Promise<void>
 
 class RowSlices implements Slices {
@@ -55,7 +58,7 @@ class RowSlices implements Slices {
       const untilMs = this.#elapsedMs() + SLICE_MS
       let characters = 0
       while (made.length < end) {
-        const next = Math.min(end, made.length + LOOK_ROWS)
+        const next = Math.min(end, made.length + CLOCK_ROWS)
         while (made.length < next) {
           const each = make(rows[made.length]!, made.length)
           made.push(each)
@@ -86,7 +89,7 @@ class RowSlices implements Slices {
 
 const now = (): number => performance.now()
 
-/** Returns the slices of work that has a turn: each slice but the first of a list takes another one. */
+/** Returns the slices of work that has a turn: each slice but the first of a list takes a further turn. */
 export const slicesOfTurn = (turn: TurnHandle, signal: AbortSignal, elapsedMs = now): Slices =>
   new RowSlices(
     (slice, isFirst) => (isFirst ? slice() : turn.again(signal).then(slice)),
@@ -94,7 +97,7 @@ export const slicesOfTurn = (turn: TurnHandle, signal: AbortSignal, elapsedMs = 
     elapsedMs
   )
 
-/** Returns the slices of work without a turn, such as work that waits for a node: each slice takes one. */
+/** Returns the slices of work without a turn, such as work that waits for a node: each slice takes a turn. */
 export const slicesInTurns = (takeTurn: (slice: () => void) => Promise<void>, elapsedMs = now): Slices =>
   new RowSlices(
     (slice) => takeTurn(slice),
@@ -102,7 +105,7 @@ export const slicesInTurns = (takeTurn: (slice: () => void) => Promise<void>, el
     elapsedMs
   )
 
-/** The slices of work of no tenant: other work of the event loop runs between them. */
+/** The slices of work without a tenant: other work of the event loop runs between them. */
 export const openSlices: Slices = new RowSlices(
   (slice, isFirst) => (isFirst ? slice() : yieldToEventLoop().then(slice)),
   () => yieldToEventLoop(),

@@ -1,51 +1,53 @@
-/** Work that waits, with those of its owner. */
+/** An owner with its queued work. */
 interface Owner<Work> {
   readonly name: string
-  /** Later pieces of work that has begun. */
+  /** Queued work that continues work already begun. */
   readonly begun: Work[]
   readonly waiting: Work[]
   running: number
-  /** Milliseconds that its work has taken, counted from the floor at which it came. */
+  /** Milliseconds that its work has taken, counted from the floor at its arrival. */
   usedMs: number
 }
 
 /**
  * Decides whose work runs next: start-time fair queueing over measured time.
  *
- * O1. Of the owners with waiting work, one with the least running work is next, and of these one that has used the least time.
- * O2. Between two owners that always wait, the times used differ by at most the longest pieces of work that they had running.
- * O3. Time without work is not saved up: an owner that comes counts from the least time of those who wait.
- * O4. Work of one owner keeps its order, except that later pieces of work that has begun come before work that has not: of a
- *     thousand requests some are answered, instead of all of them late.
+ * O1. Of the owners with queued work, those with the least running work come first, and among these the one that has used
+ *     the least time.
+ * O2. For two owners that always have queued work, the times used differ by at most the longest pieces of work that they had
+ *     running.
+ * O3. Idle time is not saved up: an arriving owner starts at the least used time of the owners with queued work.
+ * O4. Work of one owner keeps its order, except that begun work comes before new work: of a thousand requests some are
+ *     answered, instead of all of them late.
  */
 export class TurnOrder<Work> {
   readonly #owners = new Map<string, Owner<Work>>()
   #waiting = 0
-  /** The time used of the owner that was next last. */
+  /** The used time of the owner that was served last. */
   #floorMs = 0
 
-  /** Owners with work that waits or runs, or with time used beyond the others. */
+  /** Number of owners with queued or running work, or with more used time than the others. */
   get owners(): number {
     return this.#owners.size
   }
 
-  /** Pieces of work that wait. */
+  /** Number of queued pieces of work. */
   get waiting(): number {
     return this.#waiting
   }
 
-  /** Pieces of an owner's work that run. */
+  /** Number of running pieces of an owner's work. */
   runningOf(name: string): number {
     return this.#owners.get(name)?.running ?? 0
   }
 
-  /** Pieces of an owner's work that wait. */
+  /** Number of queued pieces of an owner's work. */
   waitingOf(name: string): number {
     const owner = this.#owners.get(name)
     return owner === undefined ? 0 : waitingOf(owner)
   }
 
-  /** Counts a piece of work as running that did not wait. */
+  /** Counts a piece of work as running that was not queued. */
   start(name: string): void {
     this.#ownerOf(name).running++
   }
@@ -55,13 +57,13 @@ export class TurnOrder<Work> {
     this.#waiting++
   }
 
-  /** Adds a later piece of work that has begun. */
+  /** Queues a later piece of begun work. */
   addBegun(name: string, work: Work): void {
     this.#ownerOf(name).begun.push(work)
     this.#waiting++
   }
 
-  /** Removes work that waits; without effect if it does not. */
+  /** Removes queued work; no effect if it is not queued. */
   remove(name: string, work: Work): void {
     const owner = this.#owners.get(name)
     if (owner === undefined || !(removeFrom(owner.begun, work) || removeFrom(owner.waiting, work))) return
@@ -69,7 +71,10 @@ export class TurnOrder<Work> {
     this.#leave(owner)
   }
 
-  /** Takes the next work, which counts as running; null if none waits whose owner has less than `runningMax` running. */
+  /**
+   * Takes the next work, which then counts as running; null if no queued work has an owner with less than
+   * `runningMax` running.
+   */
   next(runningMax: number): Work | null {
     let next: Owner<Work> | null = null
     for (const owner of this.#owners.values()) {
@@ -83,7 +88,7 @@ export class TurnOrder<Work> {
     return (next.begun.shift() ?? next.waiting.shift())!
   }
 
-  /** Ends a piece of running work, which took this time. */
+  /** Ends a piece of running work, which took `tookMs`. */
   end(name: string, tookMs: number): void {
     const owner = this.#owners.get(name)!
     owner.running--
@@ -102,7 +107,7 @@ export class TurnOrder<Work> {
     return owner
   }
 
-  /** Forgets an owner without work, unless it has used more than the others. Without any work, all owners are equal. */
+  /** Forgets an owner without work, unless it has used more time than the others. When no owner has work, all are equal. */
   #leave(owner: Owner<Work>): void {
     if (owner.running > 0 || waitingOf(owner) > 0) return
     if (owner.usedMs <= this.#floorMs) this.#owners.delete(owner.name)
@@ -117,7 +122,7 @@ const isBefore = <Work>(a: Owner<Work>, b: Owner<Work>): boolean =>
 
 const waitingOf = <Work>({ begun, waiting }: Owner<Work>): number => begun.length + waiting.length
 
-/** Removes an element of a list. Returns whether the list had it. */
+/** Removes an element of a list. Returns whether the list contained it. */
 function removeFrom<Work>(list: Work[], work: Work): boolean {
   const at = list.indexOf(work)
   if (at >= 0) list.splice(at, 1)

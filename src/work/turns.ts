@@ -3,31 +3,31 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { TurnOrder } from './turn-order.ts'
 
-/** Pieces of work that run at once: of all tenants, and of one. Fewer of one, so that another finds a place. */
+/** Maximum concurrent pieces of work: of all tenants, and of one. Fewer of one, so that other tenants find a place. */
 export interface Places {
   readonly all: number
   readonly ofTenant: number
 }
 
-/** On a store in this process: while the threads of the store read for some pieces, others compute. */
+/** Places on a store in this process: while the threads of the store read for some pieces, others compute. */
 export const LOCAL_PLACES: Places = { all: 8, ofTenant: 6 }
-/** On a cluster: a piece waits some milliseconds for each read. */
+/** Places on a cluster: a piece waits some milliseconds for each read. */
 export const CLUSTER_PLACES: Places = { all: 64, ofTenant: 48 }
-/** Milliseconds of waiting work that begins in one turn of the event loop: as much as nobody feels. */
+/** Milliseconds of queued work that begins in one iteration of the event loop: imperceptible to clients. */
 const SLICE_MS = 1
 /**
- * Milliseconds after the first piece of a turn of the event loop in which further ones begin at once: a burst of requests that
- * came together is begun in several turns.
+ * Milliseconds after the first piece of an iteration of the event loop in which further pieces begin at once. A burst of
+ * concurrent requests is begun in several iterations.
  */
 const BURST_MS = 2
-/** Milliseconds that an answer waits for its turn; most clients wait no longer. */
+/** Maximum milliseconds that an answer is queued; most clients wait no longer. */
 const WAIT_MS = 10_000
 
-/** The running turn of work that may take several. */
+/** The running turn of work that may take several turns. */
 export interface TurnHandle {
   /**
-   * Ends this turn and resolves when the next one of the same work begins, once the event loop has looked after its sockets.
-   * Rejects as `Turns.run` does; the work has no turn then.
+   * Ends this turn and resolves when the work's next turn begins, once the event loop has served its sockets. Rejects as
+   * `Turns.run` does; the work has no turn then.
    */
   again(signal?: AbortSignal): Promise<void>
 }
@@ -38,10 +38,10 @@ export type RunPiece = <T>(piece: () => Promise<T>) => Promise<T>
 /** Runs pieces at once: for a process with one user, such as an offline command. */
 export const atOnce: RunPiece = (piece) => piece()
 
-/** Runs pieces of no tenant: each once the event loop has looked after its sockets. */
+/** Runs pieces without a tenant, each once the event loop has served its sockets. */
 export const afterSockets: RunPiece = (piece) => yieldToEventLoop().then(piece)
 
-/** The part of `Turns` that work needs. */
+/** The methods of `Turns` that work needs. */
 export type TakeTurns = Pick<Turns, 'run'>
 
 /** Runs all work at once: for a process with one user. */
@@ -52,25 +52,25 @@ export const TURNS_AT_ONCE: TakeTurns = {
 export interface TurnOptions {
   /** Ends the wait with the signal's reason. */
   readonly signal?: AbortSignal
-  /** Whether it waits for as long as it takes: no client waits for its answer. */
+  /** Whether it waits without limit, because no client waits for its answer. */
   readonly isPatient?: boolean
 }
 
-/** How work waits, and what is called if it waits in vain. */
+/** How work waits, and the callback if the wait fails. */
 interface Waiting {
   readonly signal: AbortSignal | undefined
   readonly isPatient?: boolean | undefined
   readonly reject: (reason: Error) => void
 }
 
-/** Begins waiting work. Returns whether it runs only after this call returns. */
+/** Begins queued work. Returns whether it runs only after this call returns. */
 type Begin = () => boolean
 
 export interface TurnDeps {
   readonly clock: Clock
   /** Monotonic time in milliseconds. */
   readonly elapsedMs: () => number
-  /** Calls back once the event loop has looked after its sockets. */
+  /** Calls back once the event loop has served its sockets. */
   readonly afterSockets: (run: () => void) => void
 }
 
@@ -82,8 +82,8 @@ export const processTurns = (clock: Clock): TurnDeps => ({
 })
 
 /**
- * Gives the work of tenants turns, so that a tenant with a thousand requests waits for itself: a few pieces of work run at
- * once, and who has used the least time is next (`TurnOrder`). Between two pieces the event loop looks after its
+ * Gives the work of tenants turns, so that a tenant with a thousand requests delays only itself. A few pieces of work run at
+ * once, and the tenant that has used the least time is next (`TurnOrder`). Between two pieces the event loop serves its
  * sockets. A piece should hold the event loop for at most 5 ms at a time: longer work takes several turns.
  */
 export class Turns {
@@ -93,7 +93,7 @@ export class Turns {
   readonly #usedMs = new Map<string, number>()
   #running = 0
   #isFilling = false
-  /** When the first piece of this turn of the event loop began; null before it. */
+  /** Start of the first piece of this iteration of the event loop; null before the first. */
   #loopBeganMs: number | null = null
 
   constructor(deps: TurnDeps, places = LOCAL_PLACES) {
@@ -101,17 +101,17 @@ export class Turns {
     this.#places = places
   }
 
-  /** Pieces of work that wait for their turn. */
+  /** Number of queued pieces of work. */
   get waiting(): number {
     return this.#order.waiting
   }
 
-  /** Pieces of work that run. */
+  /** Number of running pieces of work. */
   get running(): number {
     return this.#running
   }
 
-  /** Tenants with work that runs or waits, or that have used more time than the others. */
+  /** Number of tenants with queued or running work, or with more used time than the others. */
   get tenants(): number {
     return this.#order.owners
   }
@@ -121,12 +121,12 @@ export class Turns {
     return this.#usedMs
   }
 
-  /** Pieces of a tenant that wait. */
+  /** Number of queued pieces of a tenant. */
   waitingOf(tenant: string): number {
     return this.#order.waitingOf(tenant)
   }
 
-  /** Whether work of a tenant would begin at once. */
+  /** Returns whether work of a tenant would begin at once. */
   isFree(tenant: string): boolean {
     return (
       this.#running < this.#places.all &&
@@ -137,7 +137,7 @@ export class Turns {
   }
 
   /**
-   * Resolves or rejects as `work` does, which is called when it is the tenant's turn. Unless it is patient, rejects with
+   * Calls `work` when it is the tenant's turn, and resolves or rejects as `work` does. Unless it is patient, rejects with
    * DEADLINE_EXCEEDED after WAIT_MS of waiting, or with the signal's reason if it aborts before the turn; `work` is then not
    * called.
    */
@@ -159,7 +159,7 @@ export class Turns {
     )
   }
 
-  /** Calls `work`, which counts as running already. */
+  /** Calls `work`, which already counts as running. */
   async #begin<T>(tenant: string, work: (turn: TurnHandle) => T | Promise<T>): Promise<T> {
     let began: number | null = this.#start(tenant)
     let isOver = false
@@ -182,7 +182,7 @@ export class Turns {
       })
     }
     try {
-      // Two parts of the work that both end a slice have their next turn together.
+      // Two sections of the work that both end a slice share their next turn.
       return await work({ again: (signal) => (next ??= again(signal).finally(() => (next = null))) })
     } finally {
       isOver = true
@@ -202,7 +202,7 @@ export class Turns {
     return nowMs
   }
 
-  /** Gives a place back that was taken at a time. */
+  /** Releases a place that was taken at `began`. */
   #end(tenant: string, began: number): void {
     this.#running--
     const tookMs = this.#deps.elapsedMs() - began
@@ -243,7 +243,7 @@ export class Turns {
     })
   }
 
-  /** Begins waiting pieces for SLICE_MS. Returns false if none is left that may begin before another one ends. */
+  /** Begins queued pieces for SLICE_MS. Returns false if no further piece may begin before a running one ends. */
   #fill(): boolean {
     const untilMs = this.#deps.elapsedMs() + SLICE_MS
     do {

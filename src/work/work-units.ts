@@ -1,6 +1,6 @@
 /**
- * Microseconds of the event loop that one unit of work stands for. 10: a small cached answer, the cheapest call, is 3 units, so
- * that a price is a small number and rounding to whole units is no price of its own.
+ * Microseconds of the event loop that one unit of work represents. A small cached answer, the cheapest call, is 3 units at
+ * 10 µs, so that prices are small numbers and rounding to whole units does not distort them.
  */
 export const UNIT_US = 10
 
@@ -15,23 +15,23 @@ export const WORK_PRICES = {
   row: 0.5,
   /** A stored version of an account that is read from disk and examined: 3.5 to 7 µs. */
   account: 0.6,
-  /** The same where it is in memory already: 0.06 to 0.15 µs. Accounts that match count as rows, too. */
+  /** As `account`, if it is already in memory: 0.06 to 0.15 µs. Accounts that match count as rows, too. */
   accountInMemory: 0.015,
-  /** The same where a cluster hands it over: 20 µs. */
+  /** As `account`, if a cluster supplies it: 20 µs. */
   accountOfCluster: 2,
   /** A name that a search compares: 0.2 to 0.4 µs, and 1.2 µs in the order of volume. */
   name: 0.05,
-  /** A token account of a holder list that is read for the first time: 20 µs to decode, to sort and to store it. */
+  /** A token account of a holder list that is read for the first time: 20 µs to decode, sort and store it. */
   holder: 2,
   /** A KiB of an answer that is made: 4 µs of a page of trades; gzip runs outside the event loop. */
   kibibyte: 0.4,
-  /** A past event that a stream reads and sends again: 20 µs of a trade; 2.3 µs of an event that is stored as it is sent. */
+  /** A past event that a stream reads and resends: 20 µs of a trade; 2.3 µs of an event that is stored as it is sent. */
   event: 2
 } as const
 
 export type WorkKind = keyof typeof WORK_PRICES
 
-/** Meanings of the kinds, for documents: each reads on after a price. */
+/** Meanings of the kinds, for documents; each completes a phrase after a price. */
 export const WORK_MEANINGS: Readonly<Record<WorkKind, string>> = {
   call: 'a call',
   row: 'a row that is read or listed (an hour of activity also counts one for each 8 of its minutes)',

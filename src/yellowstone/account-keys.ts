@@ -8,7 +8,7 @@ const KEY_BYTES = 32
 
 /**
  * The keys of a transaction, by their offsets in the message of its block. A key is copied on first use: rows and
- * market state keep keys for long, and a view would retain the whole block.
+ * market state retain keys for long, and a view would retain the whole block.
  */
 export class StreamedKeys implements AccountKeys {
   readonly length: number

@@ -22,12 +22,12 @@ export interface StreamStatus {
   readonly slot: number | null
   /** The slot that came last, newer or not; null before the first. */
   readonly at: number | null
-  /** Number of connections in a row without a newer slot. */
+  /** Number of consecutive connections without a newer slot. */
   readonly attempt: number
 }
 
 export interface StreamTuning {
-  /** Time without a newer slot, while being read, after which a stream is stalled. */
+  /** Time without a newer slot, during reading, after which a stream is stalled. */
   readonly stallMs: number
   /** Time without room after which a stream is closed, so that the server does not buffer for it. */
   readonly fullMs: number
@@ -37,7 +37,7 @@ export interface StreamTuning {
 export interface StreamDeps extends Ports {
   readonly open: OpenStream
   readonly held: HeldBlocks
-  /** Tells from the first block of each connection whether it is of our chain. */
+  /** Checks the first block of each connection for whether it is of our chain. */
   readonly cluster: ClusterCheck
   readonly tuning: StreamTuning
   /** Returns the first wanted slot, or null for the newest. */
@@ -47,19 +47,19 @@ export interface StreamDeps extends Ports {
   readonly room: (ms: number, signal: AbortSignal) => Promise<void>
   /** Called for each change of the state or its reason. */
   readonly onStatus: (status: StreamStatus) => void
-  /** Called for oddities that stop nothing. */
+  /** Called for oddities that do not stop the stream. */
   readonly onOddity: (slot: number | null, detail: string) => void
 }
 
-/** Slots above the server's first one to request, because it prunes while the request is on its way. */
+/** Slots above the server's first one to request, because the server prunes while the request is in transit. */
 const REPLAY_MARGIN = 4
-/** Number of streams in a row that break on invalid bytes, after which the next one begins at the newest slot. */
+/** Number of consecutive streams that break on invalid bytes, after which the next one begins at the newest slot. */
 const GARBAGE_MAX = 2
 const MINUTE_MS = 60_000
 
 /**
- * A server's answer about where it can begin: from a slot on, or only at the newest one, permanently or only this
- * time.
+ * A server's answer about the slots at which it can begin: from a slot on, or only at the newest one, permanently or
+ * only this time.
  */
 type Replay = { readonly from: number } | 'never' | 'not-now'
 
@@ -67,12 +67,12 @@ type Replay = { readonly from: number } | 'never' | 'not-now'
  * Reads a stream into the held blocks and reconnects when that can help.
  *
  * S1. Only a newer slot is progress: a stream with only pings, repeated slots or other updates is stalled.
- * S2. A message is read only while there is room; the rest waits at the server. If that takes long, the stream is
- *     closed.
+ * S2. A message is read only while there is room; the rest waits at the server. If room stays absent for long, the
+ *     stream is closed.
  * S3. A new connection continues from the last slot held. If the server cannot, it continues from the first slot that
- *     the server has. If the server has pruned that too, it continues from the server's newest slot. The slots in
- *     between are missing.
- * S4. No block of a connection is accepted before its first one is found to be of the store's chain.
+ *     the server has. If the server has pruned that slot too, it continues from the server's newest slot. The slots
+ *     in between are missing.
+ * S4. No block of a connection is accepted before its first block is found to be of the store's chain.
  */
 export class BlockStream {
   readonly counts = { connections: 0, messages: 0, pings: 0, unreadable: 0, repeated: 0, pauses: 0 }
@@ -81,7 +81,7 @@ export class BlockStream {
   #replay: Replay | null = null
   #garbage = 0
 
-  /** Takes the last stored slot; slots at or below it are no progress. */
+  /** Takes the last stored slot; slots at or below it are not progress. */
   constructor(after: number | null, deps: StreamDeps) {
     this.#deps = deps
     this.#status = { state: 'connecting', reason: null, slot: after, at: null, attempt: 0 }
@@ -108,7 +108,7 @@ export class BlockStream {
       const isQuick = fault.remedy === 'replay' && attempt <= 2
       if (fault.remedy === 'replay') this.#replay = this.#replayAfter(fault)
       if (isQuick) continue
-      // The server prunes meanwhile. If we requested the slot that it named before a pause, it would refuse again and
+      // The server prunes meanwhile. A request for the slot that it named before a pause would be refused again and
       // again.
       if (typeof this.#replay === 'object' && this.#replay !== null) this.#replay = 'not-now'
       await sleep(clock, jittered(backoffMs(tuning.backoff, attempt), random()), signal)
@@ -135,8 +135,8 @@ export class BlockStream {
   }
 
   /**
-   * Returns the slot to request: the last one held, again. The next one may not exist yet, and servers reject a slot
-   * that they do not have.
+   * Returns the slot to request: the last held one, again. The next one may not exist yet, and servers reject unknown
+   * slots.
    */
   #fromSlot(): number | null {
     const nextSlot = this.#deps.nextSlot()
@@ -214,7 +214,7 @@ export class BlockStream {
     return true
   }
 
-  /** Waits for room without reading. Returns false if that takes so long that the stream must be closed. */
+  /** Waits for room without reading. Returns false if the wait takes so long that the stream must be closed. */
   async #pause(signal: AbortSignal): Promise<boolean> {
     const { held, tuning } = this.#deps
     this.counts.pauses++

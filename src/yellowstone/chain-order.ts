@@ -6,18 +6,18 @@ import type { FetchMissing, OrderOptions, StreamGap } from './order-options.ts'
 import type { StreamedBlock } from './read-block.ts'
 
 const LONG_MS = 60_000
-/** Time between two searches for a rollback that is not proven. */
-const DOUBT_MS = 2_000
+/** Pause between searches for a rollback that is not proven, in milliseconds. */
+const DOUBT_RETRY_MS = 2_000
 
 /**
  * Puts blocks of a stream in the order of the chain.
  *
  * C1. A block is delivered once, after every slot before it was delivered, skipped or reported as a gap.
  * C2. It follows the block delivered before it by slot and hash, or comes after a gap or a reported fork.
- * C3. A slot at or below the last one is delivered only as part of a rollback. If a block does not follow and there
- *     are nodes to ask, a rollback is searched for. Until it is proven nothing is delivered.
- * C4. After a gap, a block itself does not show whether it follows. If there are nodes to ask, it is delivered once
- *     none has another block at the slot of the last delivered one. If one has, that is a rollback as in C3.
+ * C3. A slot at or below the last one is delivered only as part of a rollback. If a block does not follow and nodes
+ *     are configured, a rollback is searched for. Until it is proven no block is delivered.
+ * C4. After a gap, a block itself does not show whether it follows. If nodes are configured, it is delivered once no
+ *     node has another block at the slot of the last delivered block. Another block there means a rollback as in C3.
  *
  * A working chain has no forks at confirmed and finalized. At processed it has forks: the next delivered block names
  * the parent from which it continues, and all blocks delivered after that parent are lost. Blocks of the winning fork
@@ -30,7 +30,7 @@ export class ChainOrder {
   readonly #options: OrderOptions
   /** The last delivered block; its hash is known if it came in the stream. */
   #head: { readonly slot: number; readonly blockhash: string | null } | null = null
-  /** The last slot that was delivered, skipped or given up. */
+  /** The last slot that was delivered, skipped or abandoned. */
   #settled: number | null = null
   /** A gap since the head that is not reported yet. */
   #gap: StreamGap | null = null
@@ -40,7 +40,7 @@ export class ChainOrder {
   readonly #doubted = new Set<number>()
   readonly #fetches = new Map<number, Promise<Block | 'skipped' | null>>()
 
-  /** Takes the position to continue after, and its block's hash if known. */
+  /** Takes the position to resume after, and its block's hash if known. */
   constructor(
     held: HeldBlocks,
     after: number | null,
@@ -57,7 +57,7 @@ export class ChainOrder {
     return this.#settled
   }
 
-  /** The first slot that is neither settled nor held; null when any slot is wanted. */
+  /** The first slot that is neither settled nor held; null if any slot is wanted. */
   get nextSlot(): number | null {
     return this.#settled === null ? null : this.#held.lastFollowing(this.#settled) + 1
   }
@@ -116,20 +116,20 @@ export class ChainOrder {
     this.#settled = slot - 1
   }
 
-  /** Makes one step towards a block whose parent is missing: waits for it, fetches the next slot, or gives it up. */
+  /** Makes one step towards a block whose parent is missing: waits for the parent, fetches the next slot, or abandons it. */
   async *#bridge(to: number, sinceMs: number, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
     const { clock, tuning, fetchMissing, arrival } = this.#options
     const graceMs = sinceMs + tuning.graceMs - clock.now()
     if (graceMs > 0) return arrival(Math.min(graceMs, tuning.graceMs), signal)
     const slot = this.#settled! + 1
-    if (fetchMissing === null) return this.#giveUp(to, 'no-node')
+    if (fetchMissing === null) return this.#abandon(to, 'no-node')
     const found = await this.#fetch(slot, to, fetchMissing, signal)
     if (signal.aborted || this.#held.has(slot)) return
     if (found !== null && found !== 'skipped') yield* this.#placeFetched(found, signal)
     else if (found === 'skipped' && slot !== to && !this.#doubted.has(slot)) this.#settled = slot
     else {
       this.#missingSinceMs ??= clock.now()
-      if (clock.now() - this.#missingSinceMs >= tuning.giveUpMs) this.#giveUp(slot, 'missing')
+      if (clock.now() - this.#missingSinceMs >= tuning.giveUpMs) this.#abandon(slot, 'missing')
       else await sleep(clock, tuning.retryMs, signal)
     }
   }
@@ -152,7 +152,7 @@ export class ChainOrder {
     const search = await rollbacks?.find(isAfterGap ? { ...strange, isAfterGap } : strange, signal)
     if (search?.kind === 'unproven') {
       onDoubt(`slot ${slot} does not follow slot ${head}, the newest that is stored: ${search.reason}`)
-      await sleep(clock, DOUBT_MS, signal)
+      await sleep(clock, DOUBT_RETRY_MS, signal)
       return null
     }
     onDoubt(null)
@@ -167,8 +167,8 @@ export class ChainOrder {
   }
 
   /**
-   * Delivers another block in the place of a held one that does not follow: the held one came before its server was put
-   * back to an older state.
+   * Delivers another block in place of a held one that does not follow: the held one arrived before its server was
+   * restored to an older state.
    */
   async *#otherThan({ slot, blockhash }: StreamedBlock, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
     const found = (await this.#options.fetchMissing?.(slot, signal).catch(() => null)) ?? null
@@ -189,7 +189,7 @@ export class ChainOrder {
     yield { ...(await this.#giveOut(block, this.#options.clock.now())), ...rollback }
   }
 
-  /** Requests a slot and some after it, so that these are in flight. */
+  /** Requests a slot and several after it, so that these are in flight. */
   async #fetch(
     slot: number,
     to: number,
@@ -212,10 +212,10 @@ export class ChainOrder {
   }
 
   /**
-   * Gives up the slots from the last block on. Even those reported as skipped are uncertain: the missing block would
+   * Abandons the slots from the last block on. Even slots reported as skipped are uncertain: the missing block would
    * have named its parent.
    */
-  #giveUp(to: number, reason: StreamGap['reason']): void {
+  #abandon(to: number, reason: StreamGap['reason']): void {
     const from = (this.#head?.slot ?? to - 1) + 1
     this.#gap = { from, to, reason }
     this.#settled = to
@@ -252,7 +252,7 @@ export class ChainOrder {
   }
 }
 
-/** The relation of a block to the last delivered one; `after gap`: its parent was given up. */
+/** The relation of a block to the last delivered one; `after gap`: its parent was abandoned. */
 type Place = 'settled' | 'next' | 'ahead' | 'doubtful' | 'fork' | 'after gap'
 
 /** A block's links to the chain. */

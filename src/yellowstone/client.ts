@@ -27,8 +27,8 @@ export interface ServerAddress {
 /** Maximum message size; the client rejects larger ones. A mainnet block has 3 to 10 MB. */
 export const MESSAGE_BYTES_MAX = 128 * 2 ** 20
 /**
- * Maximum number of bytes in flight before the server must wait, because a message is read only on demand. It holds a
- * block or two, so that a distant server sends at its full rate.
+ * Maximum number of bytes in flight before the server must wait, because a message is read only on demand. A window
+ * of one or two blocks lets a distant server send at its full rate.
  */
 const WINDOW_BYTES = 16 * 2 ** 20
 
@@ -44,7 +44,7 @@ const CHANNEL = {
   grpcTcpNodelay: true
 } as const
 
-/** The parts of the client package that are used; tests replace them. */
+/** The exports of the client package that are used; tests replace them. */
 export interface YellowstonePackage {
   readonly SubscribeRequest: typeof Package.SubscribeRequest
   readonly GrpcClient: typeof Native.GrpcClient
@@ -61,9 +61,9 @@ export async function loadYellowstone(): Promise<YellowstonePackage> {
  * Subscribes to blocks with transactions through the native client, below its decoded stream. A block arrives whole
  * in one message or not at all, and our reader parses the raw bytes. Each subscription has its own connection.
  *
- * The alternative is a subscription to transactions and block metas. It omits votes at the server. But each
- * transaction is a message, which costs more than receiving the votes, and nothing shows whether a block is complete
- * (loadtest/results/yellowstone.json).
+ * The alternative is a subscription to transactions and block metas. That subscription omits votes at the server. But
+ * each transaction is a message, which costs more than receiving the votes, and the completeness of a block cannot be
+ * checked (loadtest/results/yellowstone.json).
  */
 export function openStreams(
   { url, token, commitment }: ServerAddress,

@@ -2,7 +2,7 @@ import type { Commitment, SlotRow } from '../market/rows.ts'
 import { other, SAME, type Standing, type WitnessedBlock } from '../node/standing.ts'
 import type { StreamedBlock } from './read-block.ts'
 
-/** Asks nodes whether the block of a slot with a hash is of the store's cluster; they know their genesis. */
+/** Queries nodes, which know their genesis, about whether the block of a slot with a hash is of the store's cluster. */
 export type AskNodes = (block: WitnessedBlock, signal: AbortSignal) => Promise<Standing>
 
 export interface ClusterCheckOptions {
@@ -11,7 +11,7 @@ export interface ClusterCheckOptions {
   readonly head: () => Promise<Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'> | null>
   /** Returns a committed slot; null if it is not stored. */
   readonly at?: (slot: number) => Promise<Pick<SlotRow, 'blockhash'> | null>
-  /** Null without a node to ask. */
+  /** Null if no node is configured. */
   readonly askNodes: AskNodes | null
   /** Called when a stream is accepted without proof. */
   readonly onUnproven: (line: string) => void
@@ -26,13 +26,13 @@ const TIME_SLACK_SECONDS = 60
  * Detects a stream of another cluster from the first block of each connection. The protocol cannot return the
  * genesis, so other evidence is used:
  *
- * G1. A block that came before or is stored, repeated or as the parent, shows the same chain by its hash.
- * G2. A node has the block under the same hash, and the node's genesis is compared with the store's. If a node of the
- *     store's genesis has another block of the slot, nothing is decided: either server may have been restored.
+ * G1. If an earlier or a stored block comes again, or as the parent, under its hash, the chain is the same.
+ * G2. If a node has the block under its hash, the node's genesis is compared with the store's. If a node of the
+ *     store's genesis has another block of the slot, the question stays open: either server may have been restored.
  * G3. The newest stored block comes again with its time and parent, or differs; or a later slot has an earlier time.
  * G4. Another block at the slot of one that came before or is stored, at confirmed, is of another cluster, or of a
- *     node restored to an older state. Only a node can tell; without one the stream is refused.
- * G5. Without any of this evidence: with nodes to ask, it waits. Without nodes, the stream is accepted, and a warning
+ *     node restored to an older state. Only a node can decide; if no node is configured, the stream is refused.
+ * G5. Without any of this evidence, the stream waits if nodes are configured. Otherwise it is accepted, and a warning
  *     is logged once if the store is not empty.
  */
 export class ClusterCheck {
@@ -74,7 +74,7 @@ export class ClusterCheck {
     return verdict ?? SAME
   }
 
-  /** Returns the hash of a slot's block that came before or is stored; null if unknown. */
+  /** Returns the hash of a slot's block that arrived earlier or is stored; null if unknown. */
   async #knownHash(slot: number): Promise<string | null> {
     return this.#known.get(slot) ?? (await this.#options.at?.(slot))?.blockhash ?? null
   }

@@ -1,7 +1,7 @@
 /**
  * A remedy for a stream that ended or could not be opened.
  *
- * `again`: reconnect after a wait. `replay`: reconnect at once and request other slots. `never`: nothing helps until an
+ * `again`: reconnect after a wait. `replay`: reconnect at once and request other slots. `never`: fails until an
  * operator changes a setting or the server.
  */
 export type Remedy = 'again' | 'replay' | 'never'
@@ -11,8 +11,8 @@ export interface StreamFault {
   /** One line for people, without secrets. */
   readonly reason: string
   /**
-   * The first slot that the server still has. Null: it cannot go back at all. Absent: it has nothing yet from the
-   * requested slot on.
+   * The first slot that the server still has. Null: it cannot replay at all. Absent: it has no slot yet from the
+   * requested one on.
    */
   readonly firstSlot?: number | null
   /** True when the bytes were not a message of the protocol. */
@@ -65,37 +65,43 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
       firstSlot: lastNumber(said)
     })
   ],
-  [/message length too large/, (said) => again(`sends a message above the size limit: ${said}`, true)],
+  [
+    /message length too large/,
+    (said) => reconnectAfter(`sends a message above the size limit: ${said}`, true)
+  ],
   [
     /failed to decode Protobuf|buffer underflow|invalid compression flag/,
-    (said) => again(`sends a message that does not follow the protocol: ${said}`, true)
+    (said) => reconnectAfter(`sends a message that does not follow the protocol: ${said}`, true)
   ],
-  [/lagged to/, (said) => again(`ended the stream because it was read too slowly: ${said}`)],
+  [/lagged to/, (said) => reconnectAfter(`ended the stream because it was read too slowly: ${said}`)],
   [/specified an invalid argument/, (said) => never(`refuses the subscription: ${said}`)],
-  [/dns error|lookup address/, () => again('has a name that cannot be resolved')],
+  [/dns error|lookup address/, () => reconnectAfter('has a name that cannot be resolved')],
   [
     /[Cc]onnection refused|tcp connect error|connect error|deadline has elapsed|timed out/,
-    (said) => again(`cannot be reached: ${said}`)
+    (said) => reconnectAfter(`cannot be reached: ${said}`)
   ],
   [
     /http2 error|h2 protocol error: http2|frame with invalid size/,
-    (said) => again(`closed the connection, or does not speak gRPC: ${said}`)
+    (said) => reconnectAfter(`closed the connection, or does not speak gRPC: ${said}`)
   ],
-  [/resource has been exhausted/, (said) => again(`has reached its limit of clients: ${said}`)]
+  [/resource has been exhausted/, (said) => reconnectAfter(`has reached its limit of clients: ${said}`)]
 ]
 
 const never = (reason: string): StreamFault => ({ remedy: 'never', reason })
-const again = (reason: string, garbage = false): StreamFault =>
+const reconnectAfter = (reason: string, garbage = false): StreamFault =>
   garbage ? { remedy: 'again', reason, garbage } : { remedy: 'again', reason }
 
-/** Finds the fault behind an error of the native client. The deepest cause has the most detail. `mask` masks secrets in its text. */
+/**
+ * Finds the fault behind an error of the native client. The deepest cause has the most detail. `mask` masks secrets in its
+ * text.
+ */
 export function faultOf(error: unknown, mask: (text: string) => string): StreamFault {
   if (error instanceof StreamError) return error.fault
   const said = chainOf(error)
   const all = said.join(' | ')
   const reason = shortened(mask(quotedMessage(all) ?? said.at(-1) ?? 'no reason'))
   for (const [pattern, fault] of FAULTS) if (pattern.test(all)) return fault(reason)
-  return again(`ended the stream: ${reason}`)
+  return reconnectAfter(`ended the stream: ${reason}`)
 }
 
 function chainOf(error: unknown): string[] {

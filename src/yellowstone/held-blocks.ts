@@ -1,6 +1,6 @@
 import type { StreamedBlock } from './read-block.ts'
 
-/** A block that arrived and waits for delivery. */
+/** A block that arrived and is held for delivery. */
 export interface HeldBlock {
   readonly block: StreamedBlock
   /** Size of its message. */
@@ -14,8 +14,8 @@ export interface HeldLimits {
 }
 
 /**
- * A buffer of blocks between the stream and its reader, by slot. When it is full, the stream is not read until half of
- * it is taken; only the last message may exceed the limit.
+ * A buffer of blocks between the stream and its reader, by slot. When the buffer is full, the stream is not read
+ * until half of the buffer is taken; only the last message may exceed the limit.
  */
 export class HeldBlocks {
   readonly #limits: HeldLimits
@@ -42,7 +42,7 @@ export class HeldBlocks {
     return this.size <= this.#limits.blocksMax / 2 && this.#bytes <= this.#limits.bytesMax / 2
   }
 
-  /** Adds a block; false for a slot already held, whose first block stays. */
+  /** Adds a block; false for a slot already held, whose first block remains. */
   add(held: HeldBlock): boolean {
     const { slot } = held.block
     if (this.#bySlot.has(slot)) return false
@@ -70,7 +70,7 @@ export class HeldBlocks {
     this.#bytes -= held.bytes
   }
 
-  /** Returns the last slot of the consecutive held blocks that follow a slot; the slot itself without any. */
+  /** Returns the last slot of the consecutive held blocks that follow a slot; the slot itself if no block follows. */
   lastFollowing(slot: number): number {
     let last = slot
     for (const next of [...this.#bySlot.keys()].sort((a, b) => a - b)) {

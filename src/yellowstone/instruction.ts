@@ -84,8 +84,8 @@ interface Spans {
 }
 
 /**
- * An instruction whose parts are created on first use. Its data is a copy: a venue may retain a part of it, such as a
- * mint, for long, and a view would retain the whole block.
+ * An instruction whose fields are created on first use. Its data is a copy: a venue may retain a section of it, such
+ * as a mint, for long, and a view would retain the whole block.
  */
 export class StreamedInstruction implements Instruction {
   readonly program: number

@@ -33,7 +33,7 @@ export interface MessageParts {
   readonly version: TransactionVersion
   readonly header: MessageHeader
   readonly config: TransactionConfig | undefined
-  /** Offset of the recent blockhash; -1 without one of 32 bytes. */
+  /** Offset of the recent blockhash; -1 if it does not have 32 bytes. */
   readonly lifetime: number
   /** Offsets of the static keys. */
   readonly keys: readonly number[]
@@ -122,7 +122,7 @@ function countLookedUp(from: ProtobufReader, end: number): number {
   return count
 }
 
-/** Whether every outer instruction calls the vote program, as in src/chain/rpc. */
+/** Returns whether every outer instruction calls the vote program, as in src/chain/rpc. */
 export function votesOnly(from: ProtobufReader, { instructions, keys }: MessageParts): boolean {
   for (let i = 0; i < instructions.length; i += 2) {
     from.at = instructions[i]!

@@ -22,7 +22,7 @@ const LOADED_READONLY = bytesField(13)
 export interface TransactionMeta {
   readonly failed: boolean
   readonly feeLamports: bigint
-  /** Inner instructions by index of their outer one; undefined if it has none. */
+  /** Inner instructions by index of their outer one; undefined if it has no inner instructions. */
   readonly inner: readonly (readonly Instruction[] | undefined)[]
   readonly nestingKnown: boolean
   readonly preBalances: readonly number[]
@@ -127,7 +127,7 @@ export function readMeta(
     postTokenBalances,
     unstated: unstatedSections({
       hasInner: !hasNoInner,
-      // The message cannot say that it lacks them.
+      // The message has no field that states their absence.
       hasTokenBalances: true,
       keyCount,
       preBalanceCount: preBalances.length,
@@ -156,7 +156,7 @@ function readBalance(
   into.push(readTokenBalance(from, stop, keyCount, field))
 }
 
-/** Reads packed numbers; a list may come in several fields. */
+/** Reads packed numbers; a list may be split over several fields. */
 function readLamports(from: ProtobufReader, end: number, into: number[], field: string): void {
   const stop = from.span(end, field)
   while (from.at < stop) into.push(from.rounded(stop, field))

@@ -3,15 +3,18 @@ import type { Commitment } from '../market/rows.ts'
 import type { RollbackFinder } from '../node/rollback.ts'
 import type { Clock } from '../ports.ts'
 
-/** Requests the block of a slot. Returns the block, `skipped` if the chain has none, or null if no node has it now. */
+/**
+ * Requests the block of a slot. Returns the block, `skipped` if the slot has no block on the chain, or null if no
+ * node has it now.
+ */
 export type FetchMissing = (slot: number, signal: AbortSignal) => Promise<Block | 'skipped' | null>
 
-/** A range of slots that were given up. */
+/** A range of slots that were abandoned. */
 export interface StreamGap {
   readonly from: number
   /** The last slot, included. */
   readonly to: number
-  /** `missing`: no node returned them in time; `no-node`: there is no node to ask. */
+  /** `missing`: no node returned them in time; `no-node`: no node is configured. */
   readonly reason: 'missing' | 'no-node'
 }
 
@@ -32,11 +35,11 @@ export interface OrderOptions {
   readonly onGap: (gap: StreamGap) => void | Promise<void>
   /** Called and awaited before the block is delivered. */
   readonly onFork: (fork: StreamFork) => void | Promise<void>
-  /** Finds where the chain diverged from the delivered blocks; null without a node to ask. */
+  /** Finds where the chain diverged from the delivered blocks; null if no node is configured. */
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** Called with the reason why no block is delivered though there are some; with null once delivery continues. */
+  /** Called with the reason why no block is delivered although blocks are available; with null once delivery resumes. */
   readonly onDoubt?: (reason: string | null) => void
-  /** Called for oddities of a slot that stop nothing. */
+  /** Called for oddities of a slot that do not stop delivery. */
   readonly onOddity: (slot: number, detail: string) => void
   /** Resolves when a block arrives, after `ms`, or when the signal aborts. */
   readonly arrival: (ms: number, signal: AbortSignal) => Promise<void>

@@ -1,5 +1,6 @@
 /**
- * Ends the reading of one message and names the field that violates the protocol. Callers of a reader get an outcome.
+ * Ends the reading of one message and names the field that violates the protocol. Readers catch it and return an
+ * outcome.
  */
 export class MessageFault extends Error {
   readonly field: string
@@ -64,7 +65,7 @@ export class ProtobufReader {
     return number
   }
 
-  /** Reads a number from 0 to a limit; the fault of a larger one names it. */
+  /** Reads a number from 0 to a limit; the fault of a larger number names it. */
   bounded(end: number, max: number, field: string): number {
     const value = this.#varint(end, field)
     if (value <= max) return Number(value)

@@ -35,7 +35,7 @@ export interface StreamedBlock extends Block {
 
 export type Update =
   | { readonly kind: 'block'; readonly block: StreamedBlock }
-  /** The server checks that we are there. */
+  /** The server checks that the client is connected. */
   | { readonly kind: 'ping' }
   /** An update that was not requested, or the answer to a ping. */
   | { readonly kind: 'other' }
@@ -49,8 +49,8 @@ export type Update =
 
 /**
  * Reads the bytes of one SubscribeUpdate for a subscription to blocks with transactions. A block must be whole, each
- * transaction once under its index. Votes are counted and left out unread. An unreadable transaction is left out too,
- * unless no transaction is readable: then the block is unreadable, as is one whose slot or time is out of range
+ * transaction once under its index. Votes are counted and left out unread. An unreadable transaction is left out too.
+ * If no transaction is readable, the block is unreadable; so is a block whose slot or time is out of range
  * (INVARIANTS 9). Never throws: all bytes have an outcome, and no accessor of a returned block throws later.
  */
 export function readUpdate(bytes: Uint8Array): Update {

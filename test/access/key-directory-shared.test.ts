@@ -153,7 +153,7 @@ t.test('a revocation stays that another process makes while a key is rotated', a
   await one.createTenant('acme', 1)
   const { key, row } = await one.issue(ACME, 2)
   await two.reload()
-  // One process has read the key, and writes its change after the other has revoked the key.
+  // One process has read the key, and writes its change after the second process has revoked the key.
   const write = Promise.withResolvers<void>()
   let writes = 0
   access.beforeWrite = async () => {
@@ -267,7 +267,7 @@ t.test(
             Array.from({ length: 4 }, async () => (await seed.issue(ACME, 2)).row.id)
           )
           const members = [await join(access), await join(access), await join(access)].map(({ keys }) => keys)
-          // A read sees the store as of its start; a write is visible at its end.
+          // A read sees the store at its start; a write is visible at its end.
           Object.assign(access.keys, {
             put: (...[row, before]: Parameters<typeof plain.put>) =>
               scheduler.schedule(Promise.resolve()).then(() => plain.put(row, before)),

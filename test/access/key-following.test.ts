@@ -26,10 +26,10 @@ class TestHints implements KeyHints {
 
 interface Watched {
   readonly clock: VirtualClock
-  /** Start time of each look at the store, in order. */
+  /** Start time of each poll of the store, in order. */
   readonly looks: number[]
   readonly faults: string[]
-  /** Runs in place of a look at the store. */
+  /** Runs in place of a poll of the store. */
   look: () => Promise<void>
   end(): Promise<void>
 }

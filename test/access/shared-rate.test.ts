@@ -124,7 +124,7 @@ t.test('a process that stood still reads the answers that came meanwhile before 
   const hold = Promise.withResolvers<void>()
   counts.beforeAnswer = () => hold.promise
   const use = rate.take('key', 10, 0)
-  // One timer fires late, as after a pause of the process. The answer is read in the same turn of the event loop.
+  // One timer fires late, as after a pause of the process. The answer is read in that iteration of the event loop.
   clock.increment(5_000)
   hold.resolve()
   t.match(await use, { allowed: true, left: 9 })
@@ -178,8 +178,8 @@ t.test('under any faults of the shared count, no quota is exceeded and no call w
       const asked = new Map<number, number>()
       const allowed = new Map<number, number>()
       /**
-       * Minutes in which the server was at some time unavailable, slow or restarted; and minutes in which it was available at
-       * some time.
+       * Minutes in which the server was at some time unavailable, slow or restarted; and minutes in which it was available
+       * at some time.
        */
       const troubled = new Set<number>()
       const present = new Set<number>()

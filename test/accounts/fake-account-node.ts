@@ -18,7 +18,7 @@ const TOKEN_OWNER_AT = 32
 /** A node with the accounts that a test puts there. It answers at once, or when the test opens its gate. */
 export class FakeAccountNode implements AccountNode {
   slot = 1_000
-  /** The fault of every call; null for none. */
+  /** The fault of every call; null if calls succeed. */
   fault: NodeFault | null = null
   /** Addresses of each call of `accounts`. */
   readonly asked: (readonly Pubkey[])[] = []
@@ -106,7 +106,7 @@ export class FakeAccountNode implements AccountNode {
   }
 }
 
-/** The parts of the account side, over a node with the accounts that a test puts there. */
+/** The services of the account side, over a node with the accounts that a test puts there. */
 export interface FakeAccounts extends AccountParts {
   readonly node: FakeAccountNode
 }

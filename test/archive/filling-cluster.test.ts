@@ -23,7 +23,7 @@ import { rawClient } from '../storage/scylla-keyspace.ts'
 import { foldedFolder } from './folded-folder.ts'
 import { folderOf, recordedMarket } from './recorded-market.ts'
 
-/** A part of the venues, of which the first import decodes the trades. */
+/** A subset of the venues, whose trades the first import decodes. */
 const FEW = 'raydium-cpmm'
 
 testWithCql(t, 'venues that an archive on a CQL server lacks', async (t, server) => {
@@ -56,7 +56,7 @@ testWithCql(t, 'venues that an archive on a CQL server lacks', async (t, server)
   const few = await importing(directory, FEW)
   t.equal(few.code, 0, few.stderr)
 
-  /** Compares what readers of the archive get with the rows of an import with all venues. */
+  /** Compares the rows that readers of the archive get with the rows of an import with all venues. */
   const differences = async (): Promise<string[]> => {
     const archive = (await openArchiveToRead(config))!
     const found = await portRows(archive, commits)
@@ -120,7 +120,7 @@ testWithCql(t, 'venues that an archive on a CQL server lacks', async (t, server)
   await t.test(
     'a repeated import changes nothing, and leaves the keyspace that services may read',
     async (t) => {
-      // As if the import had ended before it told services.
+      // As if the import had ended before it notified services.
       const old = await openStoreToRead(keyspaceOf(config, first), () => undefined)
       await recordStanding(old, { ...(await readStanding(old))!, isReplaced: false })
       await old.close()

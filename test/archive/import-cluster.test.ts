@@ -69,7 +69,7 @@ testWithRedis(
     const quiet = { info: () => undefined, warn: () => undefined }
     const other = await openCoordination(archiveConfigOf(reading.config), quiet)
     t.teardown(() => other.close())
-    // A Redis that has just started grants nothing for three seconds.
+    // A Redis that has just started grants no leases for three seconds.
     const lease = await until(() => other.leases!.acquire('import'), 'the first import has the lease')
     const { code, lines, stderr } = await runCommand(['archive', 'import', oneBlock(t)], environment)
     t.same([code, lines], [1, []])

@@ -67,7 +67,7 @@ export function modelStorage(blocks: readonly BlockCommit[]): ModelStorage {
     blocks: { firstSince: (time: number) => read(() => model.firstSince(time)) } as Storage['blocks']
   }
   return {
-    // The view of the market reads nothing else.
+    // The view of the market reads only this.
     storage: storage as Storage,
     model,
     readsSince: () => {

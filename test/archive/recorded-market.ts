@@ -12,7 +12,7 @@ export interface RecordedMarket {
   readonly slots: readonly number[]
 }
 
-/** Records the first blocks of a localnet's market. The same seed gives the same blocks. */
+/** Records the first blocks of a localnet's market. The blocks depend only on the seed. */
 export async function recordedMarket(t: Test, seed: string, count: number): Promise<RecordedMarket> {
   const market = await openMarket(seed, count)
   const directory = join(t.testdir(), 'blocks')

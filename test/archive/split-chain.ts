@@ -23,8 +23,8 @@ export const anySplitChain: fc.Arbitrary<{ readonly chain: DecodedBlock[]; reado
   )
 
 /**
- * Returns a chain in which pools have the same mints in all events, and a mint has one curve and begins with its launch, if it
- * has one. On the real chain that is always so.
+ * Returns a chain in which each pool has equal mints in all events, and a mint has one curve and begins with its launch, if
+ * it has one. On the real chain that is always so.
  */
 function asOnChain(chain: readonly DecodedBlock[]): DecodedBlock[] {
   const seen = new Set<string>()
@@ -75,7 +75,7 @@ export interface SplitStores {
   readonly market: ReturnType<typeof withArchive>
 }
 
-/** Folds the two parts of a chain, each from an empty store. */
+/** Folds the two halves of a chain, each from an empty store. */
 export function splitStores(chain: readonly DecodedBlock[], archived: number): SplitStores {
   const commits = [chain.slice(0, archived), chain.slice(archived)].map(commitsOf)
   return storesOf(commits[0]!, commits[1]!)

@@ -57,7 +57,7 @@ export async function web3(url: string): Promise<Seen> {
   return seen
 }
 
-/** Does the same with the kit, whose subscriptions are given the same URL with the scheme of a socket. */
+/** Runs these steps with the kit, whose subscriptions get this URL with the scheme of a socket. */
 export async function kit(url: string): Promise<Seen> {
   const rpc = createSolanaRpc(url as 'http://devnet')
   const rpcSubscriptions = createSolanaRpcSubscriptions(url.replace('http', 'ws') as 'ws://devnet')
@@ -137,7 +137,7 @@ export async function post(url: string): Promise<string> {
   }
 }
 
-/** Opens a socket, and tells whether it opened. */
+/** Opens a socket, and returns whether it opened. */
 export function opens(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = new WebSocket(url)

@@ -47,7 +47,7 @@ export interface TransactionSpec {
   readonly failed?: boolean
   /** False leaves out stack heights, as older records do. */
   readonly heights?: boolean
-  /** Lamports before and after by account; the others hold nothing, and the fee payer pays the fee alone. */
+  /** Lamports before and after by account; the others hold 0, and the fee payer pays the fee alone. */
   readonly lamports?: Readonly<Record<string, readonly [before: number, after: number]>>
   /** Replaces the log that follows from the calls; null for a record without. */
   readonly logs?: readonly string[] | null

@@ -168,8 +168,8 @@ export function* recordedVenue(name: string, venue: VenueId): Generator<Recorded
 }
 
 /**
- * Compares a venue's trades with the hops that the catalogue's sources state for it: program, mints, amounts. A route's
- * hop names the program, so hops and trades of one program follow each other in the same order.
+ * Compares a venue's trades with the hops that the catalogue's sources state for it: program, mints, amounts. A
+ * route's hop names the program, so hops and trades of one program are in one order.
  */
 export function statedHops(
   name: string,

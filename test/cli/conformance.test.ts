@@ -11,7 +11,7 @@ import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, runMillrace, spawnMillrace } from '../service/service-process.ts'
 import { runCommand } from './run-command.ts'
 
-/** A node that answers like another one, except that `fault` changes its answers. */
+/** A node that passes on another node's answers, which `fault` changes. */
 async function nodeAtFault(
   t: Test,
   nodeUrl: string,

@@ -9,7 +9,7 @@ import { FaultyNode, jsonChain } from '../node/faulty-node.ts'
 import { range } from '../node/scripted-node.ts'
 import { ADMIN_KEY, runMillrace } from '../service/service-process.ts'
 
-/** Returns a folder and all below it: its mode and path by inode, which a renamed file keeps. */
+/** Returns a folder and all below it: its mode and path by inode, which does not change when a file is renamed. */
 function modesOf(folder: string): Map<number, string> {
   const paths = [
     folder,

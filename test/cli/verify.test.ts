@@ -117,7 +117,7 @@ t.test('rows that cannot be compared are reported', async (t) => {
 t.test('a store that a service has open is compared in a snapshot, which is gone afterwards', async (t) => {
   mkdirSync(join(dataDir, 'store.snapshot-999999999'))
   await withStore(async (storage) => {
-    // While a writer never pauses, each snapshot is the state between two commits.
+    // While a writer never pauses, each snapshot is the state between successive commits.
     let isDone = false
     const writing = (async () => {
       for (let n = 0; !isDone; n++) await putTenant(storage, { name: `t${n}`, createdAtMs: n })

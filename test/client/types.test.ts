@@ -4,7 +4,7 @@ import type { Client } from '../../src/client/client.ts'
 /** Never called: only the compiler checks it. */
 export async function reads(client: Client): Promise<void> {
   for await (const item of client.subscribe(['launches', 'trades:A'])) {
-    // @ts-expect-error a gap has no data: it has to be looked at first
+    // @ts-expect-error a gap has no data: its kind has to be checked first
     void item.data
     if (item.kind === 'launch') item.data.symbol satisfies string
     if (item.kind === 'trade') item.data.is_buy satisfies 0 | 1 | null

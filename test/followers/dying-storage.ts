@@ -8,13 +8,13 @@ type Call = (...args: unknown[]) => Promise<unknown>
 /** The operations that write. */
 const WRITES = new Set(['put', 'drop', 'clear', 'delete', 'putFenced', 'fence'])
 
-/** A store for a process that dies at a write: from then on every operation answers with an error. */
+/** A store for a process that dies at a write: afterwards every operation answers with an error. */
 export class DyingStorage {
   #holders: Store['holders'] | null = null
   #left = Infinity
   #isAfter = false
   isDead = false
-  /** Some writes wait until it has resolved; null for none. */
+  /** Some writes wait until it has resolved; null if no write waits. */
   hold: Promise<void> | null = null
   /** The documents whose writes wait, by kind; null for rows of lists. */
   heldKind: string | null = null

@@ -4,7 +4,7 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import { CommittedBlocks, type BlockObserver } from '../../src/node/committed-blocks.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
 
-/** The part of an index that followers of blocks use: it commits the blocks of a bank, at `processed`, with its forks. */
+/** The subset of an index that followers of blocks use: it commits the blocks of a bank, at `processed`, with its forks. */
 export class FollowedIndex<Queue extends BlockObserver> {
   readonly feed = new CommitFeed()
   readonly committed = new CommittedBlocks(this.feed)

@@ -116,14 +116,14 @@ export abstract class FollowerWorld<
     this.follow()
   }
 
-  /** Starts a follower on the open store, as after a failure of the one before. */
+  /** Starts a follower on the open store, as after a failure of the previous one. */
   follow(): void {
     this.#running = this.#run(this.index, systemPorts.clock)
   }
 
   /**
-   * Starts a follower of another process on the same store. The previous one stays as it is, without further blocks: it is
-   * paused. Returns it.
+   * Starts a follower of another process on this store. The previous follower is paused: it gets no further blocks. Returns
+   * the previous one.
    */
   takeOver(): Follower {
     const paused = this.#running
@@ -136,8 +136,8 @@ export abstract class FollowerWorld<
   }
 
   /**
-   * Starts the follower of another process, which commits no blocks. It stands by before this resolves. The returned function
-   * makes it the process that commits, after it has read some last blocks again; the follower before it ends.
+   * Starts the follower of another process, which commits no blocks. It stands by before this resolves. The returned
+   * function makes it the process that commits, after it has read some last blocks again; the follower before it ends.
    */
   async standBy(): Promise<(recalled: number) => Promise<void>> {
     const index = this.#indexAtHead()

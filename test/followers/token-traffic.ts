@@ -104,7 +104,7 @@ export class TokenTraffic {
         const signature = this.#bank.send(bytes, { skipPreflight: true })
         this.#sent.push({ signature, names: some.map(({ name }) => name) })
       } catch {
-        // Too large, or the same as one before: nothing is sent.
+        // Too large, or equal to an earlier one: it is not sent.
       }
     }
   }
@@ -196,7 +196,7 @@ export class TokenTraffic {
     return { name, instructions: kinds[name]!() }
   }
 
-  /** Burns what an account has as of now; none of an account that is not there. */
+  /** Burns the current balance of an account; nothing if the account does not exist. */
   #burnAll(
     from: PublicKey,
     mint: PublicKey,

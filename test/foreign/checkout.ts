@@ -7,7 +7,7 @@ import type { ForeignSuite } from './suite.ts'
 const CACHE = join(process.env.TEST_SERVERS_CACHE ?? join(homedir(), '.cache/millrace-tests'), 'foreign')
 const PACKAGES = join(import.meta.dirname, 'suites/packages')
 
-/** A suite cannot run. The message says what to do. */
+/** Thrown if a suite cannot run. The message gives the remedy. */
 export class NotReady extends Error {}
 
 /** The folder of a suite: the checkout of its repository, and the packages that its tests need. */
@@ -77,7 +77,7 @@ export class SuiteFolder {
     if (isInstalled) return
     const run = (command: string, ...args: string[]): void =>
       void execFileSync(command, args, { cwd: this.path, stdio: 'inherit' })
-    // Scripts of packages are not run: no test needs what they compile.
+    // Scripts of packages are not run: the tests do not need their compiled output.
     if (installer === 'npm') run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund')
     else {
       run('python3', '-m', 'venv', 'venv')

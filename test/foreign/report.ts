@@ -29,8 +29,8 @@ interface JestReport {
 }
 
 /**
- * Reads the report of a run. A test is named by its file, from `folder` on, and its title. Tests of the same name get a
- * number.
+ * Reads the report of a run. A test is named by its file, from `folder` on, and its title. Tests with equal names get
+ * a number.
  */
 export function readReport(format: ReportFormat, text: string, folder: string): ForeignOutcomes {
   const rows = format === 'junit' ? junitRows(text) : jsonRows(format, text, folder)

@@ -101,7 +101,7 @@ for (const suite of SUITES.filter(({ name }) => named.length === 0 || named.incl
   try {
     failed += (await proveSuite(suite)) === 0 ? 0 : 1
   } catch (error) {
-    // A suite that did not run has shown nothing.
+    // A suite that did not run proves nothing.
     failed++
     console.error(error instanceof NotReady ? error.message : error)
   }

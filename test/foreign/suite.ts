@@ -24,7 +24,7 @@ export interface SuiteCommand {
 /**
  * The tests of a client library, which run against a node and against the RPC URL of the service.
  *
- * The environment variables `FOREIGN_RPC_URL` and `FOREIGN_SOCKET_URL` name what they run against.
+ * The environment variables `FOREIGN_RPC_URL` and `FOREIGN_SOCKET_URL` name the target.
  */
 export interface ForeignSuite {
   readonly name: string
@@ -42,6 +42,6 @@ export interface ForeignSuite {
   readonly programs?: Readonly<Record<string, string>>
   /** Programs whose accounts the service mirrors. */
   readonly mirrored: readonly string[]
-  /** Where its tests look for the node's ledger, in the checkout. */
+  /** Path in the checkout at which its tests expect the node's ledger. */
   readonly ledgerAt?: string
 }

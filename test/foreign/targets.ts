@@ -100,7 +100,7 @@ async function mirror(url: string, program: string): Promise<void> {
   }
 }
 
-/** Whether accounts of a program are served at finalized, the default of clients: some 13 s after the first snapshot. */
+/** Whether accounts of a program are served at finalized, the default of clients: about 13 s after the first snapshot. */
 async function servesFinalized(url: string, program: string): Promise<boolean> {
   const config = { encoding: 'base64', dataSlice: { offset: 0, length: 0 } }
   const answer = await fetch(`${url}/v1/rpc`, {

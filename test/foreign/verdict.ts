@@ -14,8 +14,8 @@ export type ForeignOutcomes = ReadonlyMap<string, ForeignOutcome>
 export interface ExpectedDifference {
   readonly reason: string
   /**
-   * How the tests end at the node itself. Those that fail there too show nothing of the service, and the run verifies that
-   * they do.
+   * How the tests end at the node itself. Those that also fail there prove nothing about the service, and the run verifies
+   * that they do fail.
    */
   readonly node: 'passes' | 'fails'
   /** Names, completely or up to a `*` at the end. Each names a test. */
@@ -53,7 +53,7 @@ export function verdictOf(
       const atNode = other?.outcome === 'passed' ? 'passes' : 'fails'
       if (difference === undefined)
         faults.push(`${name}: fails, and ${atNode} at the node\n  ${mine.error ?? 'no error is reported'}`)
-      // The other way round the reason holds all the same.
+      // In the opposite case the reason still holds.
       else if (difference.node === 'fails' && atNode === 'passes')
         faults.push(`${name}: passes at the node, and the list says that it fails there too`)
       else asExpected++

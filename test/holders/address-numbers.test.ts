@@ -2,7 +2,7 @@ import t from 'tap'
 import fc from 'fast-check'
 import { AddressNumbers } from '../../src/holders/address-numbers.ts'
 
-/** Addresses of which many are equal, or begin with the same bytes. */
+/** Addresses of which many are equal, or begin with equal bytes. */
 const address = fc
   .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 20 }))
   .map(([first, last]) => Uint8Array.from({ length: 32 }, (_, at) => (at < 4 ? 252 + first : last)))

@@ -42,7 +42,7 @@ export async function storedShape(
   return { accounts, owners, sums: sums == null ? null : unpackSums(sums.value) }
 }
 
-/** Returns the same from the chain's newest accounts. */
+/** Returns the list's shape from the chain's newest accounts. */
 export function chainShape(bank: LocalBank, mint: Pubkey): ListShape {
   const held = Object.values(TOKEN_PROGRAM_KEYS)
     .flatMap((program) => bank.accountsOf(program))

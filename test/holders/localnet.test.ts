@@ -16,7 +16,7 @@ const MOVEMENTS = [
   ...['mint', 'reopen', 'freeze'],
   ...(SLOTS < 500 ? [] : ['transfer', 'burn', 'close', 'thaw', 'wrap', 'unwrap', 'withdraw fees'])
 ]
-/** Shapes of earlier slots that are kept to be compared at the end. */
+/** Shapes of earlier slots, for the comparison at the end. */
 const SEEN_MAX = 60
 
 const mintsOf = ({ traffic }: HolderWorld): Pubkey[] => [

@@ -31,7 +31,7 @@ t.test('a process that dies at any write goes on from what is stored', async (t)
     await world.restart(at, RECALLED)
     await isEqual(t, world, mints.slice(0, at + 1), `a death at write ${2 + at} of a first reading`)
   }
-  // Below the slots of the first readings nothing is stored.
+  // No rows are stored below the slots of the first readings.
   await world.slots(8)
   await isEqual(t, world, mints, 'before the deaths at blocks')
   const { calls } = world

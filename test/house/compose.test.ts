@@ -14,7 +14,7 @@ const duration = z.string().regex(/^\d+s$/)
 /** `NAME:/path`. */
 const mount = z.string().regex(/^[\w-]+:\/[\w/-]+$/)
 
-/** The part of the Compose Specification that is used here; any other key is a mistake until it is added. */
+/** The section of the Compose Specification that is used here; any other key is a mistake until it is added. */
 const service = z.strictObject({
   image: z
     .string()

@@ -23,7 +23,7 @@ export function readDockerfile(): Instruction[][] {
   return stages
 }
 
-/** Returns the text of the stage's only instruction with a name. Throws if there are none or several. */
+/** Returns the text of the stage's only instruction with a name. Throws if the stage has no such instruction or several. */
 export function only(stage: readonly Instruction[], name: string): string {
   const found = stage.filter((instruction) => instruction.name === name)
   if (found.length !== 1) throw new Error(`${found.length} ${name}`)

@@ -4,8 +4,8 @@ import { readSources } from './sources.ts'
 const NOW = String.raw`(?:performance|Date)\.now\(\)`
 
 /**
- * Returns the assertions of a test's text that hold only on a fast machine: a time between two readings of the clock is below
- * a bound. A lower bound holds on a slow machine too.
+ * Returns the assertions of a test's text that hold only on a fast machine: the time from one reading of the clock to
+ * another is below a bound. A lower bound holds on a slow machine too.
  */
 function speedAssertions(text: string): string[] {
   const namesOf = (value: string): string[] =>

@@ -27,8 +27,8 @@ function trespasses(files: readonly SourceFile[], forbidden: readonly RegExp[]):
 }
 
 /**
- * The rooms of the house from the ground up: a file imports from its own room and from those below it. Rooms on the same
- * line do not import each other.
+ * The rooms of the house from the ground up: a file imports from its own room and from those below it. Rooms on one line do
+ * not import each other.
  */
 const FLOORS = [
   ['src/chain'],

@@ -2,7 +2,7 @@ import t from 'tap'
 import { RECORD_NAMES } from '../../src/market/records.ts'
 import { readSources } from './sources.ts'
 
-/** Files that name so many records spell them out. */
+/** Files that name this many records spell them out. */
 const SPELLED_OUT = 5
 /** Files that may name many records: each has its own fact about records, which follows from no shape. */
 const PLACES = {

@@ -114,7 +114,7 @@ t.test('no key, right or wrong, reaches a log line, a metric or an answer', asyn
   t.match(app.logged.join(''), /"key_id":"[0-9a-f-]{36}"/, 'lines name the key by its id')
 })
 
-/** Documents of which nobody should ask. */
+/** Documents that must not be read. */
 function withoutReads(documents: DocumentStore): DocumentStore {
   const refused = () => Promise.reject(new Error('nobody should ask'))
   return { ...documents, get: refused, owner: refused, list: refused }

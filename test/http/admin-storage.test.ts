@@ -38,7 +38,7 @@ t.test('the bytes of the store are reported by kind, only to administrators', as
     'the largest first'
   )
   const growth = told.growth_bytes_per_day!
-  // Each value is rounded up on its own.
+  // Each value is rounded up separately.
   const rounding = sum(told.kinds.map((kind) => kind.growth_bytes_per_day!)) - growth
   t.ok(growth > 0 && rounding >= 0 && rounding <= told.kinds.length)
   t.ok(Math.abs(told.days_left! / (told.free_bytes! / growth) - 1) < 0.01)

@@ -40,7 +40,7 @@ const base58 = (address: Pubkey): string => pubkeyToBase58(address)
 const TOKEN_POOL = { pool: POOLS.token, venue: 'pumpfun' } as const
 const reserves = { in: 5_000n, out: 7_000n, virtualIn: 30_000_000_000n, virtualOut: 1_000_000_000_000n }
 
-/** A purchase of a token in a pool, in a row with others of about the same price. */
+/** A purchase of a token in a pool, in a series at nearly equal prices. */
 const bought = (mint: Pubkey, pool: Pubkey, tokens: bigint, user = SOL_BUYER): ChainEvent =>
   buy(1_000_000_000n, tokens, { outMint: mint, pool, venue: 'pumpfun', user, reserves })
 const launched = (mint: Pubkey, pool: Pubkey): ChainEvent =>
@@ -381,7 +381,7 @@ t.test(
   }
 )
 
-/** Leaves out what depends on earlier prices, which the live store has not seen. */
+/** Leaves out the fields that depend on earlier prices, which the live store has not seen. */
 const unpriced = ({ source: _, price_forming: __, amount_usd: ___, price_usd: ____, ...row }: Row) => row
 
 testWithFixtures(

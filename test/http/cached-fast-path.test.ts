@@ -65,7 +65,7 @@ async function laneApp(t: Test, changed: Partial<AppDeps> = {}) {
   return world
 }
 
-/** Removes the fields that differ between two answers to the same question, from either path. */
+/** Removes the fields that differ between two answers to one request, from either path. */
 function lasting({ status, headers, body }: Received) {
   const {
     date,

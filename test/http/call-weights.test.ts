@@ -17,7 +17,7 @@ async function weighted(t: Test, ratePerMinute: number) {
   const rpc = fakeRpc(fakeUpstreams(), [], undefined, WEIGHTS)
   const app = await marketApp(t, undefined, { rpc, weights: WEIGHTS })
   const key = await app.makeKey(['data:read', 'rpc:read'], { ratePerMinute })
-  /** Makes a call, by a path or a body of JSON-RPC. Returns whether the quota allowed it, and what is left of it. */
+  /** Makes a call, by a path or a body of JSON-RPC. Returns whether the quota allowed it, and the rest of the quota. */
   const call = async (given: string): Promise<readonly [isAllowed: boolean, left: number]> => {
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
     const isPath = given.startsWith('/')

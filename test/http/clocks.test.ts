@@ -11,7 +11,7 @@ interface Field {
   readonly path: string
   readonly name: string
   readonly description: string
-  /** Names of the fields of the same object. */
+  /** Names of the fields of this object. */
   readonly beside: readonly string[]
 }
 

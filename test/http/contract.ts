@@ -110,7 +110,7 @@ export class Contract {
     })
   }
 
-  /** Returns the violation of the document by a response, or null if there is none. */
+  /** Returns the violation of the document by a response, or null if it conforms. */
   breach({ method, path, status, headers, text }: Exchange): string | null {
     const asked = path.split('?', 1)[0]!
     const found = this.#operations.find(

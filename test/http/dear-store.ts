@@ -52,7 +52,7 @@ export interface DearParts {
   readonly webhooks: FakeParts
 }
 
-/** Returns an address of its own for each number and kind. */
+/** Returns a distinct address for each number and kind. */
 export function addressOf(kind: number, number: number): Pubkey {
   const address = new Uint8Array(32).fill(kind)
   new DataView(address.buffer).setUint32(0, number + 1)

@@ -59,7 +59,7 @@ export function dearestBatch(
 ): string {
   const valueOf = ({ name, type }: RpcParameter, at: number): unknown => {
     if (type === 'integer') return at
-    // A member that nodes ignore makes each call another one, so that none is shared.
+    // A member that nodes ignore makes each call unique, so that no answer is shared.
     if (type === 'config') return { commitment: 'confirmed', ...(rpcParams[name] as object), at }
     return rpcParams[name] ?? (type === 'strings' ? [] : name)
   }
@@ -73,8 +73,8 @@ export function dearestBatch(
 }
 
 /**
- * Returns the paths of the requests that take an endpoint longest: every number and every list of addresses at its maximum;
- * and so with each kind of choice, with the largest offset, and with the query of each example.
+ * Returns the paths of the requests that take an endpoint longest: every number and every list of addresses at its maximum.
+ * There is one path with each kind of choice, with the largest offset, and with the query of each example.
  */
 function dearestPaths(endpoint: Endpoint, { path, pathOf, addresses, examples }: DearValues): string[] {
   const [, own] = Object.entries(pathOf).find(([prefix]) => endpoint.path.startsWith(prefix)) ?? []

@@ -7,7 +7,7 @@ t.test(
     const world = await openDearWorld(t)
     await world.measureRpc()
     await world.measureAll('POST')
-    // A delete takes away what the others measure.
+    // A delete removes what the other measurements need.
     await world.measureAll('DELETE')
     t.strictSame(world.refused, {})
   }

@@ -33,7 +33,7 @@ const PATH = `/v1/tokens/${pubkeyToBase58(MINT)}/holders`
 
 async function world(t: Test) {
   const accounts = fakeAccounts()
-  // A list that nobody reads is waited for in vain, and one that is read as long as it takes.
+  // The wait for an unread list fails, and a list that is being read is awaited as long as the read takes.
   const wait = { ms: 100 }
   const timerMs = (ms: number): number =>
     ms === LIST_WAIT_MS ? wait.ms : ms === LIST_DEADLINE_MS ? wait.ms + 60_000 : ms === POLL_MS ? 5 : ms

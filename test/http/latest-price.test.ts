@@ -59,7 +59,7 @@ async function viewsOf(app: MarketApp): Promise<Views> {
   }
 }
 
-/** Asserts that every endpoint shows the same price in SOL and in USD, and the same change over the day and the hour. */
+/** Asserts that every endpoint shows equal prices in SOL and in USD, and equal changes over the day and the hour. */
 function agree(
   t: Test,
   views: Views,

@@ -20,8 +20,8 @@ const PER_CALL = {
 } as const
 
 /**
- * CPU milliseconds of turns whose calls are taken together: a count of every function is slow, and most turns are short. They
- * add 40,000 calls at most to a turn.
+ * CPU milliseconds of turns whose calls are taken together: a count of every function is slow, and most turns are short.
+ * They add 40,000 calls at most to a turn.
  */
 const TOGETHER_MS = 2
 /** CPU milliseconds from which a turn counts without a callback of a promise: its work may have come before one. */
@@ -32,13 +32,13 @@ const PROJECT = new URL('../../', import.meta.url).href
 const OF_TESTS = [new URL('../', import.meta.url).href, `${PROJECT}node_modules/async-hook-domain`]
 
 /**
- * Counts the calls that work makes in each turn of the event loop. Calls are counted instead of time, so
- * that a busy machine changes nothing: 20,000 calls take about a millisecond.
+ * Counts the calls that work makes in each turn of the event loop. Calls are counted instead of time, so that a busy
+ * machine does not affect the result: 20,000 calls take about a millisecond.
  */
 export class LoopWork {
   readonly #session = new Session()
   readonly #engine = new EngineWork()
-  /** CPU milliseconds of turns whose calls were not taken, and the time of the last look. */
+  /** CPU milliseconds of turns whose calls were not taken, and the time of the last reading. */
   #untakenMs = Infinity
   #lookedAtMs = 0
 
@@ -49,8 +49,8 @@ export class LoopWork {
   }
 
   /**
-   * To be called before the code that is counted has run often. Counts the turns of loops too if asked to: then the code is
-   * slow.
+   * To be called before the code that is counted has run often. With `countsLoops` counts the turns of loops too, which
+   * slows the code down.
    */
   static start(t: Test, { countsLoops = false } = {}): LoopWork {
     const work = new LoopWork(countsLoops)
@@ -174,8 +174,8 @@ const REFERENCE_SPEED = 300
 const SPEED_TRIES = 5
 
 /**
- * Returns how many times as fast as the machine whose calls take 50 ns this one is, at least 1: the slices that end by time
- * hold as many times more calls.
+ * Returns the speed of this machine as a multiple of one whose calls take 50 ns, at least 1. Slices that end by time hold as
+ * many times more calls.
  */
 export function machineSpeed(): number {
   const row = (at: number) => ({

@@ -80,7 +80,7 @@ export interface MarketApp {
   source: SourceStatus | null
   redisAway: boolean
   commit(...blocks: readonly DecodedBlock[]): Promise<void>
-  /** Another app over the same storage and feed, with empty caches. The caller closes it. */
+  /** Opens a second app over this storage and feed, with empty caches. The caller closes it. */
   another(): FastifyInstance
   /** Makes a key of `acme`, with attributes if given. */
   makeKey(scopes: readonly Scope[], attributes?: Partial<KeyAttributes>): Promise<string>
@@ -98,7 +98,8 @@ const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
 /**
- * Factor of the deadline of an answer, and of the wait for its turn: requests of a test are answered on a slow machine too. Waits for a node are unchanged.
+ * Factor of the deadline of an answer, and of the wait for its turn: requests of a test are answered on a slow machine too.
+ * Waits for a node are unchanged.
  */
 const PATIENCE = 60
 const ACME: KeyAttributes = {

@@ -76,7 +76,7 @@ export class MarketOracle {
     return { ...sumOf(this.#within(seconds, end)), launches }
   }
 
-  /** Returns whether indexed blocks reach back to the preceding window of the same length. */
+  /** Returns whether indexed blocks reach back to the preceding window of equal length. */
   reachesBefore(seconds: number): boolean {
     const { from } = spanOf(seconds, this.headTime - seconds)
     return this.#firstTime !== null && minuteOf(this.#firstTime) <= from

@@ -28,7 +28,7 @@ function* numbersOf(items: unknown, place: Place): Generator<Place> {
   if (items !== undefined) yield* numbersIn(items, place)
 }
 
-/** Returns a copy of a value with another one at a place. */
+/** Returns a copy of a value with a different one at a place. */
 function withValue(value: unknown, [step, ...rest]: Place, text: string): unknown {
   if (step === undefined) return text
   if (typeof step === 'number') return [withValue((value as unknown[] | undefined)?.[step], rest, text)]

@@ -94,13 +94,13 @@ export function usdOf({ price, cashUsd }: Listed): number | null {
   return price === null || cashUsd === null ? null : price * cashUsd
 }
 
-/** The count of trades that a volume in USD lacks; nothing if it lacks none. */
+/** The count of trades that a volume in USD lacks; empty if it lacks no trades. */
 export function unpricedIn(rows: readonly Listed[]): Json {
   const unpriced = rows.filter((row) => microUsd(row) === null).length
   return unpriced === 0 ? {} : { unpriced_trades: unpriced }
 }
 
-/** The same of the last day. */
+/** Returns the unpriced trades of the last day. */
 export function unpricedInDay(rows: readonly Listed[]): Json {
   const { unpriced_trades: unpriced } = unpricedIn(rows)
   return unpriced === undefined ? {} : { unpriced_trades_24h: unpriced }

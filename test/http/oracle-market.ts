@@ -207,8 +207,8 @@ export class Oracle {
   }
 
   /**
-   * Returns the supply, market cap and related values of a mint by its latest price: the launched supply, and the part that a
-   * curve has sold.
+   * Returns the supply, market cap and related values of a mint by its latest price: the launched supply, and the part that
+   * a curve has sold.
    */
   #value(mint: string): Json {
     const launch = this.#launches.get(mint)
@@ -347,7 +347,7 @@ export class Oracle {
         decimals,
         supply: value.supply,
         supply_raw,
-        // Without a node nothing is known of its accounts.
+        // Without a node its accounts are unknown.
         ...ACCOUNT_STATE,
         off_chain: null,
         name_source: isCash(mint) ? 'cash-list' : launch === undefined ? null : 'launch'

@@ -9,7 +9,7 @@ import { PEGGED } from '../market/world.ts'
 
 /** Expected answers of the service, computed from the decoder's events by the simplest code. */
 
-/** Cash mints, the most like a token first. The last one is the operator's, whose names nothing states. */
+/** Cash mints, the most token-like first. The last one is the operator's, whose names are unknown. */
 export const CASH = [WSOL, USDC, USDT, pubkeyToBase58(PEGGED)]
 const SYMBOLS = ['SOL', 'USDC', 'USDT']
 const NAMES = ['Wrapped SOL', 'USD Coin', 'USDT']

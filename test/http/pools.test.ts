@@ -65,7 +65,7 @@ t.test(
     const app = await marketApp(t)
     const first = pools
     await app.commit(newPools(12))
-    // Each of the others has as much as another one, and five have none that is known.
+    // Two pairs have equal liquidity, and five pools have no known liquidity.
     await app.commit(liquid([3, 5, 5, 1, 9, 2, 9].map((sol, n) => [first + n, sol])))
     const known = (numbers: readonly number[]) => numbers.map((n) => pubkeyToBase58(key(first + n)))
     const unknown = known([11, 10, 9, 8, 7])

@@ -30,7 +30,7 @@ const account = (n: number, data: readonly number[]) => ({
 
 /** The API with an admin key, and a mirrored program whose accounts have an index of their first two bytes. */
 async function openIndexed(t: Test) {
-  /** Called when a page was read, before the reader goes on. */
+  /** Called when a page was read, before the reader continues. */
   let afterPage = async (): Promise<void> => undefined
   const app = await marketApp(t, (storage) => {
     const { programAccounts } = storage

@@ -3,7 +3,7 @@ import { USDC } from '../../src/market/cash.ts'
 import type { RefreshTrigger } from '../../src/views/invalidation-index.ts'
 import { key, NOON, OTHER, PEGGED, POOL, SOL, TOKEN } from '../market/world.ts'
 
-/** A URL of an endpoint with cached answers, and what invalidates an answer besides a change of its content. */
+/** A URL of an endpoint with cached answers, and the events that invalidate an answer besides a change of its content. */
 export interface Question {
   readonly url: string
   readonly trigger: RefreshTrigger

@@ -14,7 +14,7 @@ import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 const USER = key(300)
 const unitsOf = ({ headers }: Answer): number => Number(headers['x-work-units'])
 
-/** A store that counts the rows that its lists hand over, by itself. */
+/** A store that counts the rows returned by its lists. */
 function watchedRows() {
   const seen = { rows: 0 }
   const over = (storage: Storage): Storage => {

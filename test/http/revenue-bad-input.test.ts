@@ -175,7 +175,7 @@ t.test('rows of a block are listed once those of all addresses are stored', asyn
   await save({ slot: 5, blockhash: null, blockTime: NOON })
   for (const address of [ALICE, BOB]) await app.watch(address, 1)
   await app.ledger(ALICE, [{ slot: 5, entries: [entry({ txIndex: 3 })] }])
-  // The follower has stored the last row of the block, and not the one before it.
+  // The follower has stored the last row of the block, but not the row before.
   await app.ledger(ALICE, [{ slot: 6, entries: [entry({ txIndex: 9, signature: signatureOf(6) })] }])
   const seen = (await app.send('GET', EVENTS)).body.data
   t.match(seen, [{ slot: 5 }])

@@ -74,7 +74,7 @@ export interface RevenueClient extends MarketApp {
   readonly send: Send
   /** Times at which the tenants' addresses were said to have changed. */
   announced: number
-  /** Returns a function like `send` with a key of its own. */
+  /** Returns a function like `send` with its own key. */
   as(attributes: Partial<KeyAttributes>): Promise<Send>
   /** Watches an address, and begins the ledgers that have not begun at a slot, unless it is null. */
   watch(address: string, slot?: number | null, facts?: object, send?: Send): Promise<void>

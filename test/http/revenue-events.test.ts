@@ -37,14 +37,14 @@ async function walk(app: RevenueClient, query: string, limit: number): Promise<R
 
 const idsOf = (rows: readonly Row[]): unknown[] => rows.map(({ id }) => id)
 
-/** Returns the entries of a block: each in a transaction of its own, with a signature of the slot. */
+/** Returns the entries of a block: each in its own transaction, with a signature of the slot. */
 function entriesOf(slot: number, count: number, fields: Partial<LedgerEntry> = {}): LedgerEntry[] {
   return Array.from({ length: count }, (_, n) =>
     entry({ signature: signatureOf(slot * 1_000 + n), txIndex: n, ...fields })
   )
 }
 
-/** Watches three addresses whose ledgers have several rows in the same blocks, transactions and pieces. */
+/** Watches three addresses whose ledgers have several rows in common blocks, transactions and pieces. */
 async function filled(t: Test): Promise<RevenueClient> {
   const app = await revenueClient(t)
   const slots = [10, 11, 20, 30, 31, 32, 33, 34, 35, 36, 37, 38]

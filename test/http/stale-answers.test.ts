@@ -30,7 +30,7 @@ interface Block {
 }
 
 interface Step {
-  /** The question to ask and the block to commit; with both, the commit happens while the answer is made. */
+  /** The request to make and the block to commit; with both, the commit happens while the answer is made. */
   readonly ask: number | null
   readonly commit: Block | null
 }

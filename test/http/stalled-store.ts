@@ -7,14 +7,17 @@ import { IDEMPOTENT_REQUEST } from '../../src/http/idempotency.ts'
 export const STALL_MS = 3_500
 
 /**
- * Faults of a write. `stalled`: it takes effect late. `silent`: it takes effect, and is never answered. `stuck`: it
- * neither takes effect nor is answered. `lost`: it takes effect, and the store says that it does not know. `unsure`: the
- * same, without an effect. `refused`: the store says that it did nothing.
+ * Faults of a write. `stalled`: it takes effect late. `silent`: it takes effect, and is never answered. `stuck`: it neither
+ * takes effect nor is answered. `lost`: it takes effect, and the store answers that it does not know. `unsure`: it has no
+ * effect, and the store answers that it does not know. `refused`: the store answers that it did nothing.
  */
 export const WRITE_FAULTS = ['stalled', 'silent', 'stuck', 'lost', 'unsure', 'refused'] as const
 export type WriteFault = (typeof WRITE_FAULTS)[number]
 
-/** A store of documents in which one write has a fault. It counts the effects; notes about requests themselves are none. */
+/**
+ * A store of documents in which one write has a fault. It counts the effects; notes about requests themselves do not
+ * count.
+ */
 export class StalledStore {
   /** Writes that took effect since the last `begin`. */
   effects = 0
@@ -27,7 +30,7 @@ export class StalledStore {
     this.#clock = clock
   }
 
-  /** Counts from here on. The n-th write, from 1, has the fault; null for none. */
+  /** Starts counting. The n-th write, from 1, has the fault; null for no fault. */
   begin(fault: { readonly kind: WriteFault; readonly nth: number } | null): void {
     this.#fault = fault
     this.effects = 0

@@ -33,7 +33,7 @@ const made = async (ask: Ask, path: string, body: object): Promise<string> =>
 const webhook = (ask: Ask): Promise<string> => made(ask, '/v1/webhooks', HOOK)
 const apiKey = (ask: Ask): Promise<string> => made(ask, '/v1/admin/keys', { tenant: 'acme' })
 
-/** A request for each endpoint that changes something; null for one that changes nothing of the store. */
+/** A request for each endpoint that changes data; null for one that does not change the store. */
 const REQUESTS: Readonly<Record<string, Prepare | null>> = {
   'POST /v1/admin/tenants': async () => ({ path: '/v1/admin/tenants', body: { name: `t${++serial}` } }),
   'POST /v1/admin/keys': async () => ({ path: '/v1/admin/keys', body: { tenant: 'acme' } }),
@@ -84,7 +84,7 @@ const REQUESTS: Readonly<Record<string, Prepare | null>> = {
   'POST /v1/rpc': null
 }
 
-/** An app whose clock moves only when a fault has happened, so that a slow machine cuts nothing off. */
+/** An app whose clock moves only when a fault has happened, so that a slow machine causes no timeouts. */
 async function world(t: Test) {
   const clock = virtualClock()
   const store = new StalledStore(clock)
@@ -114,7 +114,7 @@ async function world(t: Test) {
       },
       body && JSON.stringify(body)
     )
-  /** Makes a request whose n-th write has a fault. Returns its answer, and whether it has so many writes. */
+  /** Makes a request whose n-th write has a fault. Returns its answer, and whether it made n writes. */
   const askWith = async (kind: WriteFault, nth: number, ...request: Parameters<Ask>) => {
     store.begin({ kind, nth })
     const answering = ask(...request)
@@ -227,7 +227,7 @@ async function removeWebhooks(ask: Ask): Promise<void> {
   for (const { id } of body.data) await ask('DELETE', `/v1/webhooks/${String(id)}`)
 }
 
-/** Fields that identify what a request made. */
+/** Fields that identify the object that a request made. */
 const identityOf = ({ body }: Answer) =>
   ['id', 'key', 'secret', 'name', 'signature', 'bundle_id', 'address', 'program', 'activation'].map(
     (field) => body[field]

@@ -158,7 +158,7 @@ for (const [name, path] of [
   })
 }
 
-/** 12,000 trades of the token; the oldest three are on a venue of their own. */
+/** 12,000 trades of the token; the oldest three are on their own venue. */
 async function manyTrades(app: MarketApp): Promise<void> {
   for (let i = 0; i < 24; i++) {
     const about = (n: number) => ({ venue: i === 0 && n < 3 ? ('moonshot' as const) : ('pumpswap' as const) })

@@ -422,7 +422,7 @@ t.test('a signature of nobody, or of another tenant, is answered by the chain al
     evidence: 'claim'
   })
 
-  // The same signature of a second tenant has a record of its own.
+  // An equal signature of a second tenant has its own record.
   t.equal((await other('POST', '/v1/tx/send', { tx: transferText(1n) })).status, 200)
   t.same(
     app.parts.begun.map(({ tenant, signature }) => [tenant, signature]),

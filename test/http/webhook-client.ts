@@ -34,7 +34,7 @@ export interface WebhookClient extends MarketApp {
   readonly send: Send
   /** Creates a webhook on `launches`. Returns its id. */
   make(url?: string): Promise<number>
-  /** Returns a function like `send` with a key of its own. */
+  /** Returns a function like `send` with its own key. */
   as(attributes: Partial<KeyAttributes>): Promise<Send>
 }
 

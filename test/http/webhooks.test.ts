@@ -298,7 +298,7 @@ t.test('a key without the scope webhooks reaches no endpoint of webhooks', async
   }
 })
 
-/** Returns an address, another one for each number below 256. */
+/** Returns an address, different for each number below 256. */
 function addressOf(at: number): string {
   const text = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
   return `${MINT.slice(0, 40)}${text[Math.floor(at / 58)]}${text[at % 58]}2`

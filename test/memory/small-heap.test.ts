@@ -5,7 +5,7 @@ import { keepYoungHeapSmall, slowHeapGrowth } from '../../src/memory/small-heap.
 
 const module = new URL('../../src/memory/small-heap.ts', import.meta.url).href
 
-/** Keeps some 50 MB of small objects alive, replaces them ten times, and writes the largest heap that there was, in MB. */
+/** Keeps about 50 MB of small objects alive, replaces them ten times, and writes the largest heap that there was, in MB. */
 const CHURN = `
   const live = []
   let heap = 0

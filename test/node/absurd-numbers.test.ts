@@ -16,7 +16,7 @@ import { SourceRun } from './source-run.ts'
 
 const { signal } = new AbortController()
 
-/** A node that answers every request with the same result. */
+/** A node that answers every request with one result. */
 function nodeOf(result: unknown): RpcNode {
   const client = { name: 'node', call: async () => ({ result, body: Buffer.of() }) }
   return new RpcNode(client as unknown as RpcClient, 'confirmed', systemPorts.clock)

@@ -26,7 +26,7 @@ testWithCql(t, 'a leader that was replaced records no decoding', async (t, serve
   await t.rejects(recordDecoding(stale, before, CPMM), LOST, 'after the claim')
   t.strictSame(await periods(), [pumpswap])
 
-  // The other process takes over at the last moment, with the same settings as before: no period changes.
+  // The other process claims the store at the last moment, with the previous settings: no period changes.
   const head = await stale.blocks.claim(null)
   let overtakes = true
   const late = {

@@ -11,7 +11,7 @@ export type Fault =
   /** Takes the request and never answers. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'status'; readonly status: number; readonly body?: string; readonly retryAfter?: string }
-  /** Closes the socket before an answer or after a part of it, or sends a part of the compressed bytes as the whole. */
+  /** Closes the socket before an answer or within it, or sends the first compressed bytes as the whole. */
   | { readonly kind: 'drop' | 'truncate' | 'cut-gzip' }
   | { readonly kind: 'body'; readonly body: string }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
@@ -100,7 +100,7 @@ export class FaultyNode {
     return `127.0.0.1:${this.#port}`
   }
 
-  /** Listens; after a close, on the same port again. */
+  /** Listens; after a close, on its previous port. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1')
     await once(this.#server, 'listening')

@@ -6,7 +6,7 @@ import { BEYOND, moveTokens, payTo, signed, type Wallet } from './web3-flows.ts'
 
 const PAUSE_MS = 60
 
-/** Sends transactions of each kind to a node until it is ended; the node may be away. */
+/** Sends transactions of each kind to a node until it is ended; the node may be unreachable. */
 export class RealLoad {
   /** Signatures of the transactions that the node accepted. */
   readonly signatures: string[] = []

@@ -7,7 +7,7 @@ import { startSource } from '../yellowstone/source-under-test.ts'
 import type { RealValidator } from './real-validator.ts'
 import { SourceRun } from './source-run.ts'
 
-/** Without a newer slot for so long, the readers' sources are stalled. */
+/** Time without a newer slot after which the readers' sources are stalled. */
 const READER_STALL_MS = 3_000
 
 /**
@@ -28,7 +28,7 @@ export interface RealReader {
   readonly blocks: ReadonlyMap<number, string>
   /** States in the order of their first occurrence. */
   readonly states: ReadonlySet<string>
-  /** Blocks that did not follow the previous one, slots that were given up, and logged errors. */
+  /** Blocks that did not follow the previous one, slots that were abandoned, and logged errors. */
   readonly faults: readonly string[]
   end(): Promise<void>
 }

@@ -129,7 +129,7 @@ export class RealValidator {
   }
 }
 
-/** Declares a test on a real validator. Without one it is reported as not run, and fails if CI is set. */
+/** Declares a test on a real validator. If none is installed it is reported as not run, and fails if CI is set. */
 export function testWithValidator(
   t: Test,
   name: string,

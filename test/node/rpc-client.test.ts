@@ -103,7 +103,7 @@ for (const [name, fault, expected] of FAULTS) {
     const clock = virtualClock()
     const client = clientOf(t, node.url, {}, clock)
     const found = faultOf(client.call('getSlot', [], { signal }))
-    // The others end by themselves, however slow the machine is.
+    // The others end without it, however slow the machine is.
     if (expected.kind === 'timeout') {
       await until(() => node.fired.has(name))
       clock.increment(TIMEOUT_MS)

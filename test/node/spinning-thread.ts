@@ -9,8 +9,8 @@ import { join } from 'node:path'
 const SPINNING = 'solBnkTxSched'
 
 /**
- * Gives the spinning thread a low priority. A validator in the same session as two busy processes then leaves them 1.2 of two
- * cores instead of 0.16. Transfers land within 0.2 s, at most 0.7 s.
+ * Gives the spinning thread a low priority. A validator that shares its session with two busy processes then leaves them 1.2
+ * of two cores instead of 0.16. Transfers land within 0.2 s, at most 0.7 s.
  */
 export function yieldSpinning(pid: number): void {
   const threads = `/proc/${pid}/task`

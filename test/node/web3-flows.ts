@@ -49,9 +49,9 @@ export const payTo = (from: Keypair, toPubkey: PublicKey, lamports: number): Tra
   SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey, lamports })
 
 /**
- * Runs the steps of a wallet that uses web3.js on a node: an airdrop, a transfer, a mint, a transfer of its tokens, a lookup
- * table, a versioned transaction that uses it, and one that fails. Each transaction is sent, confirmed by a subscription to
- * its signature, and then queried for its slot.
+ * Runs the steps of a wallet that uses web3.js on a node: an airdrop, a transfer, a mint and a transfer of its tokens. Then
+ * come a lookup table, a versioned transaction that uses the table, and a transaction that fails. Each transaction is sent,
+ * confirmed by a subscription to its signature, and then queried for its slot.
  */
 export async function walkThrough(connection: Connection): Promise<{ flows: Flow[]; wallet: Wallet }> {
   const payer = Keypair.generate()

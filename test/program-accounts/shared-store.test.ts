@@ -51,7 +51,7 @@ testWithCql(t, 'one process mirrors, another serves the same slots and takes ove
     })
   }
   let seen = -1
-  /** Reads by the index in one process what another has mirrored, and returns the slot. */
+  /** Reads by the index in one process the accounts that another process has mirrored, and returns the slot. */
   const check = async (storage: Storage): Promise<number> => {
     const selected = new Set<string>()
     const reader = new MirrorReader(storage, (by) => void selected.add(by))
@@ -82,7 +82,7 @@ testWithCql(t, 'one process mirrors, another serves the same slots and takes ove
   t.teardown(() => before.stop())
   await before.sync()
   await moved(second, 10)
-  // The previous process does not know it yet, and goes on for a while.
+  // The previous process does not know it yet, and continues for a while.
   const after = shardOf(second, 2)
   t.teardown(() => after.stop())
   await after.sync()

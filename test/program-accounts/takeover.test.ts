@@ -40,7 +40,7 @@ for (const isShared of [true, false])
         setTimeout: (run, ms) => (waits++, virtual.setTimeout(run, ms)),
         clearTimeout: (timer) => virtual.clearTimeout(timer as never)
       }
-      /** Moves the clock until the mirror has looked again and waits for its next look. */
+      /** Moves the clock until the mirror has polled again and waits for its next poll. */
       const look = async (): Promise<void> => {
         const before = waits
         virtual.increment(250)

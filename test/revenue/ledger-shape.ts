@@ -7,8 +7,8 @@ import { Documents } from '../../storage/documents.ts'
 import type { LedgerWorld } from './ledger-world.ts'
 
 /**
- * Checks the ledger of each watched address: the entries of an account follow each other without a hole, from its balance
- * before the first block to that of the newest one, and all sums are those of the entries (INVARIANTS 7).
+ * Checks the ledger of each watched address (INVARIANTS 7). The entries of an account follow each other without a hole, from
+ * its balance before the first block to that of the newest one. All sums are those of the entries.
  */
 export async function ledgerEqual(t: Test, world: LedgerWorld, message: string): Promise<number> {
   await world.settled(message)
@@ -24,7 +24,7 @@ export async function ledgerEqual(t: Test, world: LedgerWorld, message: string):
 }
 
 /**
- * Checks that the ledger of each watched address lacks nothing outside of the gaps. Returns the number of places where
+ * Checks that the ledger of each watched address is complete outside of the gaps. Returns the number of places where
  * balances do not follow each other.
  */
 export async function ledgerCovered(t: Test, world: LedgerWorld, message: string): Promise<number> {

@@ -30,7 +30,7 @@ const ledgerIndex = (): LedgerIndex => new FollowedIndex((feed) => new LedgerBlo
 
 /** A localnet with traffic of tokens, and a follower that writes the ledger of some of its wallets on an embedded store. */
 export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, LedgerFollower> {
-  /** Balances of each wallet at each slot of the chain; those of lost forks are gone. */
+  /** Balances of each wallet at each slot of the chain; those of lost forks are deleted. */
   readonly #balances = new Map<number, ReadonlyMap<string, Balances>>()
   readonly published: TenantEvent[] = []
   readonly #metrics = ledgerMetrics(this.registry)

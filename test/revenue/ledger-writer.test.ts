@@ -28,7 +28,7 @@ async function open(t: Test): Promise<Storage> {
   return storage
 }
 
-/** The entries of a slot are always the same, but for their prices. Each fifth slot has several pieces. */
+/** Returns the entries of a slot, which are always equal, except for their prices. Each fifth slot has several pieces. */
 function partOf(address: string, slot: number, usd: number): LedgerPart {
   const count = slot % 5 === 0 ? 2 * PIECE_ENTRIES + 3 : 1 + (slot % 3)
   const entries = Array.from({ length: count }, (_, txIndex) =>

@@ -51,7 +51,7 @@ t.test('a node is read no further than 32 MiB, in one answer or in those of a ba
 t.test('a batch whose answers break off in the middle is asked of another node', async (t) => {
   const [bad, good] = await fakeNodes(t, 2)
   const nodes = await opened(t, [bad!, good!])
-  // Longer than what is received before a batch is looked at.
+  // Longer than the bytes received before a batch is examined.
   for (const each of [bad!, good!])
     each.answer = ({ params }) => ({ result: `${String(params![0])}${'x'.repeat(4_000)}` })
   const calls = Array.from({ length: 50 }, (_, at) => callOf('getVersion', `["p${at} "]`))

@@ -131,7 +131,7 @@ t.test('each bad input has its answer, and other clients do not notice', async (
   }
   const app: ListeningApp = await listeningApp(t, (storage) => storage, {
     rpc: fakeRpc(fakeUpstreams(), [], accounts),
-    // As in production: at the level of the other tests the framework answers all, and logs it.
+    // As in production: at the log level of the other tests the framework answers all, and logs it.
     logger: pino({ level: 'silent' })
   })
   const key = await app.makeKey(['rpc:read'])
@@ -146,7 +146,7 @@ t.test('each bad input has its answer, and other clients do not notice', async (
     })
     return { status: answer.status, text: await answer.text() }
   }
-  // Another client asks all the while.
+  // Another client sends requests meanwhile.
   let isOver = false
   const other = (async () => {
     let answers = 0

@@ -184,7 +184,7 @@ t.test('a single request is answered as an element is, with its own status', asy
 
 const NULL_ID = (error: string): string => `{"jsonrpc":"2.0","error":${error},"id":null}`
 
-/** A call whose params have so many levels below their array. */
+/** A call whose params have this many levels below their array. */
 const nestedCall = (levels: number): string =>
   `{"jsonrpc":"2.0","id":1,"method":"getBalance","params":[${'['.repeat(levels)}${']'.repeat(levels)}]}`
 

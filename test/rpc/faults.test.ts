@@ -67,7 +67,7 @@ const FAULTS: readonly Fault[] = [
   'stalled'
 ]
 
-/** An event before a request: a node advances by some slots, and has a fault from then on. */
+/** An event before a request: a node advances by some slots, and has a fault afterwards. */
 const step = fc.record({
   node: fc.nat({ max: 1 }),
   slots: fc.nat({ max: 3 }),

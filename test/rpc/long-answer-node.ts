@@ -1,6 +1,6 @@
 /**
- * A node in a thread of its own, so that its work does not count as that of the event loop: each result is the same text, which
- * it is started with.
+ * A node in its own thread, so that its work does not count as that of the event loop. Each result is the text that it is
+ * started with.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -22,7 +22,7 @@ export function callOf(
   return { method: found.method, params, commitment, minSlot, minContextSlot }
 }
 
-/** Tuning of the nodes that a test sets, and what the nodes read from the store. */
+/** Tuning of the nodes that a test sets, and the cordons that the nodes read from the store. */
 interface OpenedTuning extends Partial<Omit<RpcNodesTuning, 'link'>> {
   readonly stallMs?: number
   readonly indexedSlot?: () => number | null
@@ -72,7 +72,7 @@ export async function opened(
   return nodes
 }
 
-/** Whether the node is asked first: one that was slow for a moment, as on a busy machine, is not. */
+/** Whether the node is queried first; a node that was slow for a moment, as on a busy machine, is not. */
 export const isFirst = (nodes: RpcNodes, index: number): boolean =>
   nodes.inOrder('confirmed', 0)[0]?.index === index
 

@@ -73,7 +73,7 @@ t.test('what it reads is what the scan reads, whatever the results are', async (
         const fast = readPlainAnswers(bytes, first, methods)
         if (fast === null) return
         read++
-        // A body beyond the plain form, with the same members, is read by the scan.
+        // A body beyond the plain form, with equal members, is read by the scan.
         const scanned = readAnswers(Buffer.concat([bytes, Buffer.from('\n')]), first, methods)
         t.strictSame(shown(fast), shown(scanned))
       }

@@ -17,7 +17,7 @@ interface Received {
   readonly text: string
 }
 
-/** Two servers over the same parts: one with the fast path, and the framework alone. */
+/** Two servers over equal services: one with the fast path, and the framework alone. */
 async function twoPaths(t: Test, changed: Partial<AppDeps> = {}) {
   const rpc = fakeRpc(
     fakeUpstreams(({ method: { name }, params }) => {
@@ -88,7 +88,7 @@ function post(
   })
 }
 
-/** Leaves out what differs between two answers to the same request. */
+/** Leaves out the differences between two answers to one request. */
 function lasting({ status, headers, text }: Received) {
   const {
     date,

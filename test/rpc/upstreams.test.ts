@@ -173,7 +173,7 @@ t.test('params that a node cannot parse are refused as it does, and do not take 
 t.test('a slow node is hedged, within the budget, and never for a transaction', async (t) => {
   const [slow, good] = await fakeNodes(t, 2)
   const nodes = await opened(t, [slow!, good!])
-  // Slow is what takes four times as long as the requests before, however slow the machine.
+  // Slow means four times as long as the requests before, however slow the machine.
   slow!.slowMs = 2_000
   await until(() => isFirst(nodes, 0) && (nodes.nodes[0]!.latencyMs ?? 0) < 100)
   slow!.fault = 'slow'

@@ -2,7 +2,7 @@
 const FAILURE_CHARACTERS_MAX = 20_000
 /** Lines that report a file which failed without a failed assertion. */
 const END_LINES = 40
-/** Lines of one file, and of all, in the closing report. Chosen: what a CI shows of the end of a log. */
+/** Lines of one file, and of all, in the closing report: as many as a CI shows of the end of a log. */
 const FILE_LINES_MAX = 40
 const REPORT_LINES_MAX = 200
 /** Lines that a failed assertion gets in the closing report even if there are many. */
@@ -30,7 +30,7 @@ function failedPoints(output: string): FailedPoint[] {
   return points
 }
 
-/** Returns the failed assertions of an output with their reports, or the end of the output if there are none. */
+/** Returns the failed assertions of an output with their reports, or the end of the output if no assertion failed. */
 export function failuresOf(output: string): string {
   const told = failedPoints(output).flatMap(({ line, report }) => [line, ...report])
   if (told.length === 0) return output.split('\n').slice(-END_LINES).join('\n')

@@ -11,7 +11,7 @@ export interface FileSums {
 
 /** The process ends itself after this line: a file, or the end of the process, takes too long. */
 export interface LateMark {
-  /** The tests that run, the outermost first, or the handles that keep the process alive. */
+  /** The running tests, the outermost first, or the handles that keep the process alive. */
   readonly late: string
   readonly seconds: number
 }

@@ -16,7 +16,7 @@ export interface CheckOutcome {
   readonly name: string
   readonly passed: boolean
   readonly seconds: number
-  /** The same limit as for a test file. */
+  /** As for a test file. */
   readonly processorSeconds: number | undefined
   readonly output: string
 }

@@ -22,7 +22,7 @@ export class Places {
     this.#places = places
   }
 
-  /** Removes the next unit from its list and gives it a place. Returns null if none may run now. */
+  /** Removes the next unit from its list and gives it a place. Returns null if no unit may run now. */
   take(): Unit | null {
     const isFirst = this.#running.size === 0
     const hasOwnPlace = this.#countOf('computing') === 0 && (isFirst || this.#places > 1)

@@ -5,7 +5,7 @@ import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ROOT } from '../house/sources.ts'
 
-/** Limit of a test file in seconds. Chosen: three times the slowest file seen on a machine with five times as much to do. */
+/** Limit of a test file in seconds: three times the slowest file seen on a machine with a fivefold load. */
 const TEST_WITHIN_S = 900
 /**
  * Milliseconds in which a process must write something. A process that neither writes nor ends by its own limit is killed.
@@ -25,7 +25,7 @@ export interface TestOutcome {
   readonly seconds: number
   /**
    * Seconds of CPU time of the process and of the child processes that it waited for, without the servers that files share.
-   * Undefined if the system has no `/proc`. Files that end within the same millisecond count for one of them.
+   * Undefined if the system has no `/proc`. If files end within one millisecond, all their time counts for one of them.
    */
   readonly processorSeconds: number | undefined
   /** Both outputs of the process. */
@@ -89,7 +89,7 @@ export async function runTestProcess(
   return { processorSeconds, endedWell: code === 0 && signal === null }
 }
 
-/** Ticks of processor time in a second, the same on every Linux. */
+/** Ticks of processor time in a second, equal on every Linux. */
 const TICKS_IN_SECOND = 100
 let taken = 0
 

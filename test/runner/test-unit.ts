@@ -4,9 +4,9 @@ import { FILES_VARIABLE, readMark, WITHIN_VARIABLE, type FileMark, type LateMark
 import { runTestFile, runTestProcess, type Surroundings, type TestOutcome } from './test-file.ts'
 
 const SEVERAL = fileURLToPath(new URL('several.ts', import.meta.url))
-/** Milliseconds of a file that shares its process: as of one that runs alone, on a machine with much else to do. */
+/** Limit of a file that shares its process, in milliseconds: that of a file that runs alone, on a busy machine. */
 const SHARED_FILE_WITHIN_MS = 900_000
-/** Number of last lines that are reported of a file that was given up. */
+/** Number of last lines that are reported of a file that was aborted. */
 const LAST_LINES = 20
 
 /** Test files that run in one process, one after another. */
@@ -31,7 +31,7 @@ export async function runTestUnit(
       env: { ...around.env, [FILES_VARIABLE]: JSON.stringify(unit), [WITHIN_VARIABLE]: String(withinMs) }
     },
     (chunk, stream) => outcomes.read(chunk, stream),
-    // It gives a file up by itself, unless its event loop is blocked.
+    // It aborts a file itself, unless its event loop is blocked.
     2 * withinMs
   )
   const told = outcomes.end(unit, endedWell)

@@ -49,7 +49,7 @@ function whyMissing(): string | undefined {
   return undefined
 }
 
-/** Returns the folder that keeps the jars between runs: TEST_SERVERS_CACHE, or a folder in the user's cache. */
+/** Returns the folder that caches the jars between runs: TEST_SERVERS_CACHE, or a folder in the user's cache. */
 function cacheFolder(): string {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
   return process.env.TEST_SERVERS_CACHE ?? join(cache, 'millrace-tests')

@@ -24,8 +24,8 @@ export interface CqlClusterOptions {
   /** Whether a write is on disk before it is acknowledged, so that a single node loses none. False by default. */
   readonly durable?: boolean
   /**
-   * Whether nodes are never started again. Creating or emptying the tables of a store then takes a fourth to an eighth of the
-   * CPU time. False by default.
+   * Whether nodes are never started again. Creating or emptying the tables of a store then takes a fourth to an eighth of
+   * the CPU time. False by default.
    */
   readonly disposable?: boolean
 }
@@ -119,7 +119,7 @@ export class CqlCluster {
       await client.connect()
       const known = client.hosts.values()
       if (known.length !== this.nodes.length) throw new Error(`${known.length} nodes are known`)
-      // This keyspace of Cassandra has three replicas, so a read at ALL asks every one of three nodes.
+      // This keyspace of Cassandra has three replicas, so a read at ALL queries every one of three nodes.
       const query = 'SELECT view_name FROM system_distributed.view_build_status LIMIT 1'
       const consistency = this.nodes.length === 3 ? types.consistencies.all : types.consistencies.one
       for (const host of known) await client.execute(query, [], { host, consistency })

@@ -5,7 +5,7 @@ import { CQL_DATACENTER, CqlCluster, type CqlClusterOptions } from './cql-cluste
 import { notRun } from './not-run.ts'
 import { sharedCql } from './shared-cql.ts'
 
-/** A CQL server that other tests use at the same time: each test makes its own keyspaces. */
+/** A CQL server that other tests use concurrently: each test creates its own keyspaces. */
 export interface CqlServer {
   /** Addresses of some of its nodes, `address:port`. */
   readonly contactPoints: readonly string[]
@@ -14,7 +14,7 @@ export interface CqlServer {
   readonly datacenter: string
   /** Present if the server of the environment requires them. */
   readonly credentials?: { readonly username: string; readonly password: string }
-  /** Whether the server ends with the run, so that tables left there disturb nobody. False by default. */
+  /** Whether the server ends with the run, so that tables left there disturb no other test. False by default. */
   readonly endsWithRun?: boolean
 }
 
@@ -47,7 +47,7 @@ export function cqlMissing(): string | undefined {
 export async function cqlServer(): Promise<CqlServer> {
   const given = cqlOfEnvironment()
   if (given !== undefined) return given
-  // A copy of the house has tables of its own.
+  // A copy of the house has its own tables.
   return { ...serverAt(await sharedCql()), endsWithRun: process.env['SHARED_CQL_OF'] === undefined }
 }
 

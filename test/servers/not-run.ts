@@ -9,8 +9,7 @@ export function notRun(t: Test, name: string, why: string): void {
 }
 
 /**
- * Reports that a test proved nothing because the machine had no time for it. Unlike a missing server, this does not fail in
- * CI.
+ * Reports that a test proved nothing because the machine was too busy. Unlike a missing server, this does not fail in CI.
  */
 export function notShown(t: Test, name: string, why: string): void {
   const missing = missingOf(name, why)

@@ -5,7 +5,7 @@ const CONNECTS_AGAIN_MS = 500
 /** A change of the schema takes a busy server many seconds. */
 const ANSWERS_WITHIN_MS = 60_000
 
-/** Returns a client that is not connected yet, to inspect and change what a store has written. Ends with `endClient`. */
+/** Returns a client that is not connected yet, to inspect and change a store's data. Ends with `endClient`. */
 export function plainClient({ contactPoints, datacenter, port, credentials }: CqlServer): Client {
   return new Client({
     contactPoints: [...contactPoints],

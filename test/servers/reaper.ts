@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReaperLine } from './server-process.ts'
 
-/** Milliseconds to wait for the end of a process. Where nothing collects orphans, they stay listed after their end. */
+/** Milliseconds to wait for the end of a process. If orphans are not collected, they stay listed after their end. */
 const GONE_WITHIN_MS = 5_000
 const processes = new Set<number>()
 const folders = new Set<string>()

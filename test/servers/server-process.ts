@@ -105,7 +105,7 @@ export class ServerProcess {
     if (this.#child === child) this.#child = undefined
   }
 
-  /** Ends it with SIGKILL, in any state, and resolves once it is gone. */
+  /** Ends it with SIGKILL, in any state, and resolves once the process has exited. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
@@ -121,7 +121,7 @@ export class ServerProcess {
     await this.start()
   }
 
-  /** Sends SIGSTOP and waits: connections stay open, and nothing is answered after this returns. */
+  /** Sends SIGSTOP and waits: connections stay open, and requests are no longer answered after this returns. */
   pause(): void {
     this.#signal('SIGSTOP')
     const deadline = performance.now() + STOPPED_WITHIN_MS

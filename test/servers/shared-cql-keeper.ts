@@ -1,6 +1,6 @@
 /**
- * Runs the CQL server that test files share. It starts the server with the first user, and ends the server and itself without
- * users: outside of a run at once, otherwise within a second of the run's end.
+ * Runs the CQL server that test files share. It starts the server with the first user, and ends the server and itself
+ * without users: outside of a run at once, otherwise within a second of the run's end.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CqlCluster } from './cql-cluster.ts'
 import { sharedCqlPath, type SharedCqlAnswer, type SharedCqlRequest } from './shared-cql.ts'
 
-const LOOK_EVERY_MS = 250
+const POLL_INTERVAL_MS = 250
 /** Milliseconds until the starting process must have connected. */
 const FIRST_USER_WITHIN_MS = 15_000
 
@@ -84,7 +84,7 @@ function isOver(): boolean {
 }
 
 if (await listen(sharedCqlPath())) {
-  while (!isOver()) await delay(LOOK_EVERY_MS)
+  while (!isOver()) await delay(POLL_INTERVAL_MS)
   server.close()
   // A server that failed to start has ended itself.
   await cluster?.then((started) => started.end()).catch(() => undefined)

@@ -70,7 +70,7 @@ async function ask(): Promise<string[]> {
   throw new Error('the shared CQL server ends again and again')
 }
 
-/** Returns the CPU seconds of the shared server, or null without a server or without `/proc`. */
+/** Returns the CPU seconds of the shared server, or null if no server runs or `/proc` is missing. */
 export async function sharedCqlSeconds(): Promise<number | null> {
   const socket = connect(sharedCqlPath())
   try {
@@ -89,14 +89,14 @@ export async function sharedCqlSeconds(): Promise<number | null> {
   }
 }
 
-/** Connects to the keeper, and starts one if there is none. */
+/** Connects to the keeper, and starts one if none is running. */
 async function reachKeeper(): Promise<Socket> {
   const deadline = performance.now() + KEEPER_WITHIN_MS
   for (let started = false; ; started = true) {
     const socket = connect(sharedCqlPath())
     try {
       await once(socket, 'connect')
-      // An ending keeper resets the connection; the end of the stream says the same.
+      // An ending keeper resets the connection; the end of the stream is handled likewise.
       socket.on('error', () => undefined)
       return socket
     } catch (error) {

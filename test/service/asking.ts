@@ -6,7 +6,7 @@ const WSOL = 'So11111111111111111111111111111111111111112'
 /** Polls a service until a condition holds. */
 export const until = <T>(ask: () => Promise<T | false | null>, what: string) => untilFact(ask, what, PATIENT)
 
-/** Returns the newest slot that a process serves; 0 if there is none. */
+/** Returns the newest slot that a process serves; 0 before the first. */
 export async function slotOf(service: ServiceProcess): Promise<number> {
   return Number((await service.get('/v1/health', null)).body.slot ?? 0)
 }

@@ -8,7 +8,7 @@ import { testWithOwnRedis } from '../servers/redis.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { spawnMillrace } from './service-process.ts'
 
-/** Starts the service with a setting that prevents serving, and returns how it ended by itself. */
+/** Starts the service with a setting that prevents serving, and returns its exit. */
 async function failing(
   recordedDir: string,
   environment: Readonly<Record<string, string>>,

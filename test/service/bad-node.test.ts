@@ -45,7 +45,7 @@ t.test('a service whose node is away, or refuses it, says so in one line and sho
       const dataDir = join(t.testdirName, String(at))
       const service = await startProcess({ dataDir, recordedDir: null, more: flags })
       t.teardown(() => void service.child.kill('SIGKILL'))
-      // A waiting source retries now and then, so each endpoint is asked until it shows the state.
+      // A waiting source retries occasionally, so each endpoint is polled until it shows the state.
       await until(async () => (await sourceOf(service)) === state, `${name} is ${state}`)
       t.match(await service.get('/v1/health', null), {
         status: 503,
@@ -67,7 +67,8 @@ t.test('a service whose node is away, or refuses it, says so in one line and sho
       t.notMatch(service.stderr.join(), SECRET)
     })
   )
-  // Blocks and RPC ask for the genesis, leaders for the nodes; on a starved machine an answer comes after its deadline, once.
+  // Blocks and RPC request the genesis, leaders the nodes; on a starved machine an answer comes after its deadline,
+  // once.
   const asked = Object.groupBy(node.requests, ({ method }) => method)
   t.strictSame(Object.keys(asked).sort(), ['getClusterNodes', 'getGenesisHash'])
   t.ok(

@@ -10,7 +10,7 @@ import { withRawStore } from '../storage/embedded-directory.ts'
 import { runMillrace } from './service-process.ts'
 import { storedRows } from './stored-rows.ts'
 
-/** Starts the service on a data directory and returns how it ended by itself. */
+/** Starts the service on a data directory and returns its exit. */
 const failing = (dataDir: string, recordedDir: string) =>
   runMillrace([
     ...['serve', '--source', 'recorded', '--recorded-dir', recordedDir],

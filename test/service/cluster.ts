@@ -10,7 +10,7 @@ import { startProcess, type ServiceProcess } from './service-process.ts'
 /** Number of the last log lines of a process that are shown when its test fails. */
 const LINES_SAID = 40
 
-/** Environment of each of several processes of one service, so that they find the same store and each other. */
+/** Environment of each of several processes of one service, so that they find one store and each other. */
 export function clusterEnvironment(
   { contactPoints, port, datacenter, credentials }: CqlServer,
   keyspace: string,

@@ -52,13 +52,13 @@ testWithFixtures(
       await make(`/v1/webhooks/${id}/test`, {})
       return id
     }
-    // The tenant may exist already: then this changes nothing.
+    // If the tenant exists already, this has no effect.
     await make('/v1/admin/tenants', { name: 'demo' })
     await make('/v1/admin/programs', { program: NATIVE_LOADER })
 
     /**
-     * Sends an example request. An id is replaced by that of a key or a webhook that was just created, and the receiver's URL
-     * by one of this machine. An address of a ledger is watched before.
+     * Sends an example request. An id is replaced by that of a key or a webhook that was just created, and the receiver's
+     * URL by one of this machine. An address of a ledger is watched before.
      */
     const ask = async ({ method, path, body: shown }: ShownRequest) => {
       const { id } = SHOWN_ID.test(path) ? await make('/v1/admin/keys', { tenant: 'demo' }) : { id: '' }

@@ -11,7 +11,7 @@ import { storedRows } from './stored-rows.ts'
 
 const BLOCKS = 60
 const WSOL = 'So11111111111111111111111111111111111111112'
-/** Each takes six starts of a process; `embedded-damage.test.ts` looks at many places. */
+/** Each takes six starts of a process; `embedded-damage.test.ts` tests many places. */
 const PLACES = 1
 
 testWithFixtures(

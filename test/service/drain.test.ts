@@ -47,7 +47,7 @@ testWithFixtures(
     })
     await service.said(/the source has no more blocks/)
 
-    // Clients send one request after another until nothing listens; each answer must be complete.
+    // Clients send one request after another until the port is closed; each answer must be complete.
     const outcomes = { ok: 0, draining: 0, refused: 0, other: [] as string[] }
     let signalled = false
     const caller = async (): Promise<void> => {
@@ -124,7 +124,7 @@ t.test(
     slow.write(
       'POST /v1/launches HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n'
     )
-    // Half of each request, because a server may close a connection that has sent nothing.
+    // Half of each request, because a server may close a connection without received bytes.
     for (const [socket, path] of [
       [late, '/v1/launches'],
       [health, '/v1/health']

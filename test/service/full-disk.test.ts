@@ -19,8 +19,8 @@ const CHAIN_STARTED =
   "a full disk under a localnet's chain ends the start with 1, and one line names the directory"
 
 /**
- * Starts the service, which must end by itself. Asserts exit code 1 and one line on standard error. Resolves with its standard
- * output.
+ * Starts the service, which must exit without a signal. Asserts exit code 1 and one line on standard error. Resolves with
+ * its standard output.
  */
 async function assertRefused(t: Test, args: readonly string[], line: RegExp): Promise<string> {
   const { stdout, stderr, code } = await runMillrace([

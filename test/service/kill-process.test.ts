@@ -18,7 +18,7 @@ interface Running {
   readonly supervision: Supervision
   readonly logged: readonly string[]
   readonly instances: () => Readonly<Record<string, number>>
-  /** Returns the newest slot as a user sees it; null while nothing answers or nothing is indexed. */
+  /** Returns the newest slot as a user sees it; null while no process answers or no block is indexed. */
   readonly head: () => Promise<number | null>
   readonly get: (path: string) => Promise<Response>
 }

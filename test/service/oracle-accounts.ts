@@ -113,7 +113,7 @@ export async function compareAccounts(
     const row = await until(async () => {
       const { body } = await service.get(`/v1/pools/${pool}`)
       const sides = orientedSides(state, ...sidesOf(body))
-      // A curve whose funds have gone to a pool has no reserves, and one of events alone no account.
+      // A curve whose funds have gone to a pool has no reserves, and a curve of events alone has no account.
       if (sides === null || (sides.base.reserve === null && sides.quote.reserve === null))
         return { body, sides: null }
       return body['reserves_from'] === 'account' && Number(body['reserves_slot']) >= slot
@@ -198,7 +198,7 @@ function withheldIn(bytes: Buffer): bigint | null {
   return null
 }
 
-/** Returns the holdings of a wallet: SOL, and each token that it has some of. */
+/** Returns the holdings of a wallet: SOL, and each token with a balance. */
 function holdingsOf(bank: LocalBank, wallet: string, held: readonly Held[]): string[] {
   const lamports = bank.account(pubkeyFromBase58(wallet))?.lamports ?? 0n
   const tokens = [

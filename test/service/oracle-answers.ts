@@ -135,7 +135,7 @@ async function tradeRows(
   const rows = new Map<string, Row>()
   for (const mint of mints) {
     for (const row of await pages(service, `/v1/tokens/${mint}/trades?limit=1000&order=asc`)) {
-      // A trade between two tokens is listed under both.
+      // A trade of two tokens is listed under both.
       rows.set(
         `${row['signature'] as string} ${String(row['ix_index'])} ${String(row['inner_ix_index'])}`,
         row

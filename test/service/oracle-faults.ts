@@ -60,8 +60,8 @@ export class ChainFaults {
   }
 
   /**
-   * Advances by a slot. A service that was just killed asks nothing, so the node stays slow until it has answered a
-   * request.
+   * Advances by a slot. A service that was just killed sends no requests, so the node stays slow until it has
+   * answered one.
    */
   pass(): void {
     const { faults } = this.#chain.node

@@ -24,7 +24,7 @@ export interface OracleRunOptions {
 
 export interface OracleRun extends OracleComparison {
   readonly seconds: number
-  /** Comparisons of accounts, by kind; empty without. */
+  /** Comparisons of accounts, by kind; empty if accounts are not compared. */
   readonly accounts: Readonly<Record<string, number>>
   /** Movements of tokens beside the market's that have landed, by kind. */
   readonly traffic: Readonly<Record<string, number>>
@@ -117,7 +117,7 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
           `${seed}: slot ${slot + 1} of ${slots}, ${JSON.stringify(counts)}, ${found.length} differences`
         )
     }
-    // A service that was killed near the end has not yet asked a slow node.
+    // A service that was killed near the end has not yet queried a slow node.
     while (faults.isSlow) {
       await chain.step()
       await follows(0)

@@ -12,7 +12,7 @@ import { runMillrace } from './service-process.ts'
 /** Minimum number of slots of each run of the service. */
 const SLOTS = 25
 
-/** Runs the service on a data folder past a slot. Returns the newest slot that was stored when it was asked to end. */
+/** Runs the service on a data folder past a slot. Returns the newest slot that was stored when it was told to end. */
 async function live(t: Test, dataDir: string, from: number): Promise<number> {
   const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const head = await until(async () => {
@@ -23,7 +23,7 @@ async function live(t: Test, dataDir: string, from: number): Promise<number> {
   return head
 }
 
-/** Starts the service, which must end by itself. Returns the line with the reason. */
+/** Starts the service, which must exit without a signal. Returns the line with the reason. */
 async function refusalOf(t: Test, dataDir: string): Promise<string> {
   const { stdout, stderr, code } = await runMillrace([
     ...['serve', '--data-dir', dataDir, '--port', '0', '--log-format', 'json']

@@ -23,7 +23,7 @@ const TICKS_PER_SLOT = 8
 const LOST_SLOTS = 60
 /** Minimum number of trades that are sent before each kill. */
 const TRADES = 40
-/** Milliseconds between two trades, at least. */
+/** Minimum pause between trades, in milliseconds. */
 const PAUSE_MS = 100
 const SIGNATURES_PER_ASK = 200
 
@@ -234,7 +234,7 @@ testWithValidator(
       await market.end()
       all.push(...market.sent)
       await reach((await connection.getSlot('confirmed')) + 10)
-      // A starved process gives up blocks that it gets a little later, although their node is available.
+      // A starved process abandons blocks that it gets a little later, although their node is available.
       const isWhole = async ({ service }: Indexing): Promise<boolean> =>
         isDeepStrictEqual((await service.get(`/v1/admin/coverage?from_slot=${first}`)).body['gaps'], []) &&
         (await service.get('/v1/health', null)).body['status'] === 'ok'

@@ -38,8 +38,8 @@ export async function servedMarket(
 }
 
 /**
- * Slots and ages of accounts, which each service reads when it needs them, and the reason of a failed read. Two services that
- * ask a node while it shuts down get different reasons.
+ * Slots and ages of accounts, which each service reads when it needs them, and the reason of a failed read. Two services
+ * that query a node while it shuts down get different reasons.
  */
 const OF_READINGS = ['supply_slot', 'reserves_slot', 'reserves_age_seconds', 'reserves_reason']
 

@@ -123,7 +123,7 @@ testWithValidator(
     )
     t.ok(slots.length >= SLOTS)
     const blocks = await flowBlocks(flows, url)
-    // A starved process gives up blocks that it gets a little later, although their node is available.
+    // A starved process abandons blocks that it gets a little later, although their node is available.
     const isWhole = async (service: Indexing): Promise<boolean> =>
       isDeepStrictEqual((await coverageFrom(first)(service)).body['gaps'], [])
     for (const service of services) await until(() => isWhole(service), `${service.name} has every block`)

@@ -10,7 +10,7 @@ import { storedRows } from './stored-rows.ts'
 
 const DONE = /the source has no more blocks/
 
-/** Returns the same blocks years earlier, as of another chain. */
+/** Returns these blocks years earlier, like those of another chain. */
 function yearsEarlier(blocks: readonly RecordedBlock[], slots: number): RecordedBlock[] {
   return blocks.map(({ slot, block }) => ({
     slot: slot + slots,

@@ -21,13 +21,13 @@ export interface NodeSend {
 }
 
 /**
- * A node that passes every request to another one and records sends. Sends of `dropped` signatures are answered and not passed
- * on, so that they never land.
+ * A node that passes every request to a second node and records sends. Sends of `dropped` signatures are answered and not
+ * passed on, so that they never land.
  */
 export class RecordingNode {
   readonly sends: NodeSend[] = []
   readonly dropped = new Set<string>()
-  /** Whether it is unavailable: connections end without an answer, and nothing is received. */
+  /** Whether it is unavailable: connections end without an answer, and requests are not received. */
   isAway = false
   /** Changes the results that it passes on; of an answer of several each. */
   rewrite: ((method: string, result: unknown) => unknown) | null = null

@@ -57,7 +57,7 @@ async function losePoolEvents(store: string): Promise<void> {
   for (const file of filesOf(store, /\.ldb$/)) {
     const path = join(store, file)
     const bytes = readFileSync(path)
-    // A block of the engine has some 17,000 bytes.
+    // A block of the engine has about 17,000 bytes.
     for (let offset = 4_000; offset < bytes.length; offset += 8_000) {
       zero(path, offset, 100)
       const { damage = [] } = (await reportDamage(store)) ?? {}

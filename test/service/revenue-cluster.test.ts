@@ -78,7 +78,7 @@ testWithCql(t, 'the ledger on one CQL server', (t, server) =>
       }
       await rowsCome('the first rows')
       const heard = await user.hear(t)
-      // The gateway never writes the ledger; the other process does, or takes over.
+      // The gateway never writes the ledger; the other process writes it, at once or after adopting it.
       const ends = new StatedEnds()
       const polling = new AbortController()
       t.teardown(() => polling.abort())

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RevenueUser } from './revenue-user.ts'
 
-/** Milliseconds between two polls: a few during each slot. */
+/** Poll interval in milliseconds: a few polls during each slot. */
 const POLL_MS = 50
 
 /** The findings of one poll of a process. */
@@ -18,7 +18,8 @@ const slotOf = (answer: Record<string, unknown>): number =>
 
 /**
  * Polls the ledger of a tenant on several processes in turn, and compares each answer with the earlier ones. After an answer
- * has stated `complete_to`, no row comes at or before it outside the gaps, and it never recedes. The chain must have no forks.
+ * has stated `complete_to`, no row comes at or before it outside the gaps, and it never recedes. The chain must have no
+ * forks.
  */
 export class StatedEnds {
   /** Descriptions of answers that contradict an earlier one. */

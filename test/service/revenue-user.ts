@@ -137,7 +137,10 @@ interface Balances {
   readonly of: ReadonlyMap<string, string>
 }
 
-/** Resolves with a wallet's balance of lamports, and those of its token accounts by program. The chain goes on between them. */
+/**
+ * Resolves with a wallet's balance of lamports, and those of its token accounts by program. The chain continues
+ * between these reads.
+ */
 async function balancesOf(chain: Connection, wallet: string): Promise<readonly [Balances, ...Balances[]]> {
   const owner = new PublicKey(wallet)
   const lamports = async (): Promise<Balances> => {
@@ -196,7 +199,7 @@ interface Totals {
 
 /** Checks that the totals of a tenant are those of its rows. */
 export async function totalsEqual(t: Test, user: RevenueUser): Promise<void> {
-  // The chain goes on: totals are those of all rows up to a slot, and no earlier slot than that of the rows before.
+  // The chain continues: totals are those of all rows up to a slot, and no earlier slot than that of the rows before.
   const known = (await user.rows()).length
   const { totals, by_mint } = await until(async () => {
     const answer = (await user.ask('GET', '/v1/revenue/totals?window=86400')) as unknown as Totals

@@ -10,14 +10,14 @@ const NAME = 'schemathesis finds no request that the service answers otherwise t
 
 /** Refusals of what violates the schema. 431 is not among its own: a parameter can be longer than all headers may be. */
 const REFUSALS = [400, 401, 403, 404, 405, 406, 409, 415, 422, 428, 429, 431, '5xx']
-/** Recorded data is old, so health answers 503, and has no node to ask; elsewhere these are faults. */
+/** Recorded data is old, so health answers 503, and has no node to query; elsewhere these are faults. */
 const UNAVAILABLE = ['/v1/health', '/v1/stream/health', '/v1/rpc', '/v1/programs/{programId}/accounts']
 const CONFIGURATION = [
   `[checks.negative_data_rejection]\nexpected-statuses = ${JSON.stringify(REFUSALS.map(String))}\n`,
   ...UNAVAILABLE.map((path) =>
     [
       `[[operations]]\ninclude-path = "${path}"\nchecks.not_a_server_error.enabled = false\n`,
-      // An element of a batch that violates the schema is answered by an error of its own, with the status 200.
+      // An element of a batch that violates the schema is answered by its own error, with the status 200.
       path === '/v1/rpc' ? 'checks.negative_data_rejection.enabled = false\n' : ''
     ].join('')
   )
@@ -57,7 +57,7 @@ if (!isInstalled()) {
       ...['--exclude-operation-id', 'postAdminKeysByIdRotate'],
       // A name server may need longer than it waits, or there may be none.
       ...['--exclude-operation-id', 'postWebhooks'],
-      // No schema can tell whether base58 text decodes to 32 bytes; random text mostly does not.
+      // No schema can express whether base58 text decodes to 32 bytes; random text mostly does not.
       ...['--exclude-checks', 'positive_data_acceptance'],
       ...['--continue-on-failure', '--no-color']
     ]

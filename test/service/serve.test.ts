@@ -167,7 +167,7 @@ t.test('a second signal ends at once', async (t) => {
     dataDir: t.testdir({ store: {}, blocks: {} }),
     recordedDir: join(t.testdirName, 'blocks')
   })
-  // A request that never ends keeps the drain waiting.
+  // A request that never ends delays the drain.
   const { port } = new URL(service.url)
   const { connect } = await import('node:net')
   const socket = connect(Number(port), '127.0.0.1')

@@ -17,7 +17,8 @@ export function canMount(): boolean {
 }
 
 /**
- * Makes a folder and mounts a memory disk on a path in it, with some kilobytes free. Both are gone when the test has ended.
+ * Makes a folder and mounts a memory disk on a path in it, with some kilobytes free. Both are removed when the test has
+ * ended.
  */
 export function smallDisk(t: Test, path: string, freeKb: number): string {
   const { folder, end } = makeDisk(path)

@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { spawnMillrace } from './service-process.ts'
 
-/** Starts the service, which must end by itself. Asserts exit code 1 and one line on standard error. */
+/** Starts the service, which must exit without a signal. Asserts exit code 1 and one line on standard error. */
 async function assertRefused(t: Test, args: readonly string[], line: RegExp): Promise<void> {
   const child = spawnMillrace(['serve', '--log-level', 'debug', '--log-format', 'json', ...args])
   t.teardown(() => child.kill('SIGKILL'))

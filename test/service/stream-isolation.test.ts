@@ -78,7 +78,7 @@ async function streamKey(service: ServiceProcess, tenant: string): Promise<strin
   return ((await made.json()) as { key: string }).key
 }
 
-/** Opens clients that subscribe to everything and read nothing, not even answers, until `over`. */
+/** Opens clients that subscribe to everything and never read, not even answers, until `over`. */
 async function freeze(service: ServiceProcess, key: string, over: AbortSignal): Promise<void> {
   for (let n = 0; n < FROZEN; n++) {
     const socket = await openRaw(service.url, `/v1/stream?key=${key}`)

@@ -100,7 +100,7 @@ export async function swarmUntil(
   return { clients, lastSlot }
 }
 
-/** Resolves when a promise does; rejects when it takes too long, with the name of what it waited for. */
+/** Resolves when a promise does; rejects when that takes too long, with the name of the awaited event. */
 async function soon(done: Promise<unknown>, what: () => string): Promise<void> {
   const late = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`it takes too long: ${what()}`)), 300_000).unref()

@@ -15,8 +15,8 @@ export interface ReportedStatus {
   readonly leaders_sent: number
 }
 
-/** Milliseconds between two looks: a slot of the test. */
-const LOOK_MS = 100
+/** Poll interval in milliseconds: a slot of the test. */
+const POLL_INTERVAL_MS = 100
 const LEVELS = ['processed', 'confirmed', 'finalized'] as const
 
 /** Submits transactions as a tenant, and compares each status ever answered with the chain. */
@@ -72,7 +72,7 @@ export class TransactionWatch {
 
   /** Requests the status of every watched transaction, and compares the answers with the state of the chain. */
   async look(): Promise<void> {
-    await delay(LOOK_MS)
+    await delay(POLL_INTERVAL_MS)
     const signatures = [...this.statuses.keys()]
     const answers = await Promise.all(signatures.map((signature) => this.#ask(signature)))
     const [processed, confirmed, finalized] = await Promise.all(

@@ -331,7 +331,7 @@ testWithCql(t, 'transactions on one CQL server', (t, server) =>
         }, `each process tells the same of ${signature}`)
         const senders = cluster.sendersOf(signature)
         const rebroadcasts = Number(last['rebroadcasts'])
-        // The last send of a process that is killed or fenced may not be stored.
+        // The last send of a process that is killed or fenced is possibly not stored.
         const least = senders.length - 1 - (new Set(senders).size > 1 ? 1 : 0)
         t.ok(
           rebroadcasts >= least && rebroadcasts < senders.length,

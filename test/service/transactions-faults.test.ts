@@ -10,7 +10,7 @@ import { startOwnLocalnet } from './own-localnet.ts'
 import { RecordingNode } from './recording-node.ts'
 import { ADMIN_KEY, startProcess } from './service-process.ts'
 
-/** A blockhash lives for 150 slots: 30 s, of which both nodes are away for twenty. */
+/** A blockhash lives for 150 slots: 30 s, of which both nodes are unreachable for twenty. */
 const SLOT_MS = 200
 const AWAY_MS = 20_000
 /** Slots by which a node is behind, and heights by which its answer is wrong: more than the life of a blockhash. */

@@ -12,7 +12,7 @@ import { startOwnLocalnet } from './own-localnet.ts'
 import { RecordingNode } from './recording-node.ts'
 import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.ts'
 
-/** Points at which the service is killed: milliseconds after the POST was sent, or what the node has just done. */
+/** Points at which the service is killed: milliseconds after the POST was sent, or the node's last action. */
 const POINTS = [0, 5, 15, 40, 'received', 'passed', 'answered'] as const
 const ROUNDS = IS_LONG ? 8 : 1
 /** A short slot: a block is finalized after 3 s, and a blockhash expires after 15 s. */

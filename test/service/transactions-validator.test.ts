@@ -23,7 +23,7 @@ import { kitSigner, kitTransfer } from './kit-transactions.ts'
 import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.ts'
 import { TransactionWatch } from './transaction-watch.ts'
 
-/** 100 ms a slot: a blockhash is valid for some 15 s instead of 60. */
+/** 100 ms a slot: a blockhash is valid for about 15 s instead of 60. */
 const TICKS_PER_SLOT = 16
 const WITHIN_MS = 120_000
 

@@ -15,9 +15,9 @@ import { makeBusyLocalnet } from './localnet-process.ts'
 const ADMIN_KEY = 'an-admin-key-of-the-tests'
 const SOL = 1_000_000_000
 const CHANNELS = ['launches', 'curves', 'venue:pumpfun', 'venue:pumpswap', 'venue:raydium-cpmm']
-/** The spine, whose crash restarts what is inside; and the owners of what the test watches. */
+/** The spine, whose crash restarts the units inside; and the owners of the resources that the test watches. */
 const NOT_OPTIONAL = ['storage', 'edge', 'channels/hub', 'stream/tenants', 'deliveries/webhooks']
-/** The processes that restart with another one, because they use its resource. */
+/** The processes that restart with a given one, because they use its resource. */
 const USERS: Readonly<Record<string, readonly string[]>> = {
   'accounts/node': ['accounts/mints', 'accounts/pools'],
   'receivers/outgoing': ['deliveries/webhooks'],

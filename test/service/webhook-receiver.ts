@@ -29,7 +29,7 @@ export interface Post {
   readonly index: number
   readonly batch: Batch
   readonly text: string
-  /** Number of POSTs of the same batch before it. */
+  /** Number of earlier POSTs of its batch. */
   readonly repeats: number
 }
 
@@ -42,7 +42,7 @@ export interface Hooks {
 /** Moments around a POST at which a test kills the service. */
 export const CRASH_POINTS = ['a POST was received', 'a POST was answered', 'between two POSTs'] as const
 export type CrashPoint = (typeof CRASH_POINTS)[number]
-/** Milliseconds after an answer that lie between two POSTs, which are 500 ms apart. */
+/** Milliseconds after an answer at which no POST is in flight: POSTs are 500 ms apart. */
 const BETWEEN_MS = 120
 /** POST from which on the first batch that is treated is refused three times, and so dropped. */
 const REFUSED = 5

@@ -61,7 +61,7 @@ export async function addWebhook(
   return Number(made['id'])
 }
 
-/** Resolves when some processes of an idle chain have nothing left to deliver to a number of webhooks. */
+/** Resolves when some processes of an idle chain have no undelivered events for a number of webhooks. */
 export async function allDelivered(services: readonly ServiceProcess[], webhooks: number): Promise<void> {
   let before = ''
   await until(async () => {

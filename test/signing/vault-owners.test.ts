@@ -8,7 +8,7 @@ import { isLaunchpad } from '../../src/market/curves.ts'
 import { readFacts } from '../chain/facts/encoding.ts'
 import { key, USD_COIN } from '../market/world.ts'
 
-/** Venues of which each pool has an owner of its own, derived from its address. */
+/** Venues of which each pool has its own owner, derived from its address. */
 const OF_POOL: readonly VenueId[] = ['lifinity', 'phoenix']
 
 function ownerOf({ keys, preTokenBalances, postTokenBalances }: Transaction, account: Pubkey): Pubkey | null {

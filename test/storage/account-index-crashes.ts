@@ -44,7 +44,7 @@ export async function testIndexCrashes(t: Test, under: ScyllaUnderTest): Promise
     readonly run: (store: ProgramAccountStore, program: Uint8Array) => Promise<void>
   }[] = [
     { name: 'put', slots: [1, 2], run: async (store, program) => store.put(program, newer, RANGES) },
-    // Versions are dropped once no reader asks for their slot.
+    // Versions are dropped once no reader requests their slot.
     { name: 'drop', slots: [2], run: async (store, program) => store.drop(program, older, RANGES) }
   ]
   let programs = 0

@@ -182,7 +182,7 @@ t.test('pages of one answer show its slot while versions are written and dropped
         if (dropped !== undefined) writes.push(store.drop(PROGRAM, [dropped], []))
         if (isAwaited) await Promise.all(writes)
       }
-      // Together: they read and keep the same pages.
+      // Concurrently: they read and cache equal pages.
       await Promise.all(
         queries.map(async (each) => {
           const after = each.after === null ? undefined : addressOf(each.after)
@@ -301,7 +301,7 @@ function keptPages() {
     pages.keep(made, read)
     read.end()
   }
-  /** Returns the slots of the versions in the page; null if no page is kept. */
+  /** Returns the slots of the versions in the page; null if no page is cached. */
   const slots = (): number[] | null => {
     const page = pages.find(null)
     if (page === undefined) return null

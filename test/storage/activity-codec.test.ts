@@ -35,7 +35,7 @@ function minuteOf({ at, trades, events, liquidity, volume, openUsd, closeUsd }: 
 }
 type Sums = typeof anyMinute extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Returns the minutes with one replaced or inserted by its time; the others are the same objects. */
+/** Returns the minutes with one replaced or inserted by its time; all other minutes are identical objects. */
 function withMinute(minutes: readonly ActivityMinute[], minute: ActivityMinute): ActivityMinute[] {
   return [...minutes.filter((other) => other.minute !== minute.minute), minute].sort(
     (a, b) => a.minute - b.minute

@@ -23,7 +23,7 @@ import { ScyllaUnderTest } from './scylla-keyspace.ts'
 const name = argv[2] as AddressedName
 const { column, letter } = addressedRecord(name)
 const table = tableOf(name)
-/** Some blocks come between the others, and the last two are lost. */
+/** Some blocks come late, and the last two are lost. */
 const SERIES: AmendedSeries = { seed: 2, blocks: 14, late: [3, 4, 9], lost: 2 }
 
 /** The bytes of each row by its address, in hex. */

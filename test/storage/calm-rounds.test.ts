@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { assertCalmly } from './calm-rounds.ts'
 
-/** Returns the number of rounds, and the faults that were asserted; null if nothing was shown. */
+/** Returns the number of rounds, and the faults that were asserted; null if no assertion was made. */
 async function roundsOf(
   ask: (nth: number) => Promise<unknown>,
   faultsOf: (round: number) => string[]

@@ -47,8 +47,9 @@ class CalmWatch {
 }
 
 /**
- * Runs a round and asserts that it returns no faults. Faults count only if all healthy nodes answered within a second;
- * otherwise the round is repeated, three times at most. If none was calm, the assertion is reported as not run.
+ * Runs a round and asserts that it returns no faults. Faults count only if all healthy nodes answered within a
+ * second; otherwise the round is repeated, three times at most. If no round was calm, the assertion is reported as
+ * not run.
  */
 export async function assertCalmly(
   t: Test,

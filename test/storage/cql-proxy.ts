@@ -8,7 +8,7 @@ export type ProxyMode =
   | 'open'
   /** Requests pass, answers are lost. */
   | 'deaf'
-  /** Nothing passes in either direction, and nothing is closed. */
+  /** Bytes pass in neither direction, and connections stay open. */
   | 'held'
   /** Connections are closed, and new ones refused. */
   | 'shut'

@@ -1,11 +1,11 @@
 /**
- * A process that commits the first blocks of a series with some API keys, tenants, documents and gaps, amends some blocks and
- * forgets some kept ones. Each run starts from the beginning:
+ * A process that commits the first blocks of a series with some API keys, tenants, documents and gaps, amends some blocks
+ * and forgets some kept ones. Each run starts from the beginning:
  *
  *     node crash-child.ts DIRECTORY BLOCKS [POINT NTH]
  *
- * It kills itself when it reaches the crash point for the n-th time, after naming it on standard output. It prints a line for
- * each block, and `done` at the end.
+ * The process kills itself when it reaches the crash point for the n-th time, after naming it on standard output. It prints
+ * a line for each block, and `done` at the end.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'

@@ -20,7 +20,7 @@ const [table] = filesOf(store, /\.ldb$/)
 const size = statSync(join(store, table!)).size
 const sound = await readAll(store, BLOCKS)
 
-/** Asserts that reads of a damaged store return the same as before, or an error that names the file. */
+/** Asserts that reads of a damaged store return the earlier results, or an error that names the file. */
 function assertNothingWrong(t: Test, { code, signal, reads, stderr }: Outcomes, name: string): void {
   t.match({ code, signal }, { code: 0, signal: null }, `${name}: the process ends by itself: ${stderr}`)
   const wrong = [...reads].filter(

@@ -47,7 +47,7 @@ export function recordsOf(
   })
 }
 
-/** Tells whether a record is a kept block. */
+/** Returns whether a record is a kept block. */
 export const isKeptBlock = (key: string): boolean => key.startsWith('d')
 
 /** Flips one bit in the middle of every value whose key has a prefix. Returns the number of values. */

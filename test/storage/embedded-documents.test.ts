@@ -41,11 +41,11 @@ t.test('documents that come together share a write; one that may wait shares the
   })
   t.teardown(() => storage.close())
   const notes = new Documents(storage.documents, NOTE)
-  // The first group looks for expired documents, and takes in those that come meanwhile.
+  // The first group searches for expired documents, and includes those that arrive meanwhile.
   await notes.insert({ name: 'before' })
   writes = 0
   const first = notes.insert({ name: 'first' })
-  // As a request does that is read after the first one, in the same turn of the event loop.
+  // Like a request that is read after the first one, in one iteration of the event loop.
   for (let step = 0; step < 100; step++) await Promise.resolve()
   await Promise.all([first, notes.insert({ name: 'second' })])
   t.equal(writes, 1)

@@ -6,7 +6,7 @@ import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
 import type { OpenForTest } from '../../storage/test/under-test.ts'
 import { damageRecords } from './embedded-directory.ts'
 
-/** Opens empty stores in a directory, each in a folder of its own. */
+/** Opens empty stores in a directory, each in its own folder. */
 export function openForTest(directory: string, hotBytesMax = 64 * 2 ** 20): OpenForTest {
   return async (t) => {
     const clock = new ShiftedClock()

@@ -21,7 +21,7 @@ export class LentKeyspace {
     this.#shape = shape
   }
 
-  /** Takes a keyspace that another test has left, or makes one. `isNew` asks for a new one. */
+  /** Takes a keyspace that another test has left, or creates one. `isNew` requires a new one. */
   static async take(
     server: CqlServer,
     client: Client,
@@ -59,7 +59,7 @@ export async function tablesOf(client: Client, keyspace: string): Promise<string
   return rows.map((row) => row['table_name'] as string).filter((name) => name !== 'schema_versions')
 }
 
-/** Empties all tables: one without rows may have deletions that are later than what the next test writes. */
+/** Empties all tables: even a table without rows may have deletions that are later than the next test's writes. */
 async function empty(client: Client, keyspace: string): Promise<void> {
   for (const table of await tablesOf(client, keyspace)) await client.execute(`TRUNCATE ${keyspace}.${table}`)
 }
@@ -74,7 +74,7 @@ async function makePool(client: Client): Promise<void> {
   await client.execute(`CREATE TABLE IF NOT EXISTS ${POOL}.left (name text PRIMARY KEY)`)
 }
 
-/** Takes and empties a keyspace that no other test gets; null if none is left. */
+/** Takes and empties a keyspace that no other test gets; null if no keyspace is left. */
 async function takeLeft(client: Client): Promise<string | null> {
   const { rows } = await client.execute(`SELECT name FROM ${POOL}.left`)
   for (const row of rows) {

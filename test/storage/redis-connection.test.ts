@@ -115,7 +115,7 @@ testWithOwnRedis(t, 'a server that refuses a start stops it with a line that say
   t.match(await refusalOf(redis.url), /refuses: NOAUTH/)
   const connection = await joinService(t, { url: redis.url.replace('//', '//:p%40ss%2Fword@') })
   t.ok(connection.available)
-  // A server that refuses later counts as away, and as back once it stops refusing.
+  // A server that refuses later counts as unreachable, and as reachable once it stops refusing.
   await admin.config('SET', 'requirepass', 'another')
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await until(() => connection.outage?.detail.includes('WRONGPASS') ?? false)

@@ -34,7 +34,7 @@ async function join(
     ...at,
     setTimeout: (callback, ms) => {
       const timer = at.setTimeout(callback, ms * patience.factor)
-      // A tick after the end of the test does nothing.
+      // A tick after the end of the test has no effect.
       ;(timer as NodeJS.Timeout).unref()
       return timer
     }
@@ -221,7 +221,7 @@ testWithRedis(
     const none = { window: 0, units: 0 }
     const charge = ({ connection }: Member, units: number, windowSeconds: number, quota = 10) =>
       new RedisRateCounter(connection).charge({ name, quota, windowSeconds, units, own: none })
-    // Windows of an hour: none of them ends between two calls, or the first attempt is repeated by a rerun.
+    // Windows of an hour: no window ends between the calls, or the first attempt is repeated by a rerun.
     t.equal((await charge(one, 300, 3_600)).units, 300)
     const { units, nowMs } = await charge(two, 50, 3_600)
     t.equal(units, 350)

@@ -4,7 +4,7 @@
  *     node scylla-amend-child.ts PLAN
  *
  * By the plan (JSON) it kills itself when it reaches a crash point. It prints `killed at POINT`, `amended` and `done`, one
- * line each. Each run does the same.
+ * line each. Each run repeats this.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -21,7 +21,7 @@ export interface AmendPlan {
   readonly series: AmendedSeries
   /** Whether it commits the blocks first. */
   readonly fills: boolean
-  /** Slot up to which it forgets kept blocks; null for none. */
+  /** Slot up to which it forgets kept blocks; null if it forgets no blocks. */
   readonly forgets: number | null
   readonly at: ScyllaCrashPoint | null
   /** Milliseconds after the point: for one at which something has just been sent. */

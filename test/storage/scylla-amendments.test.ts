@@ -27,7 +27,7 @@ const CHILD = join(import.meta.dirname, 'scylla-amend-child.ts')
 const NO_GAPS = { put: [], remove: [] }
 const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
 const mint = sampleMint(0)
-/** Some blocks are inserted between the others, and the last two are lost. */
+/** Some blocks are inserted later, and the last two are lost. */
 const SERIES: AmendedSeries = { seed: 2, blocks: 14, late: [3, 4, 9], lost: 2 }
 /** Milliseconds after the watermark was sent at which the kill comes, so that it also hits a watermark in flight. */
 const DECIDING_MS = [0, 2]
@@ -36,15 +36,15 @@ type AmendPoint = Extract<ScyllaCrashPoint, `amend.${string}`>
 const AMEND_POINTS = Object.keys(SCYLLA_CRASH_POINTS).filter((point): point is AmendPoint =>
   point.startsWith('amend.')
 )
-/** Returns the block with an earlier time, as of a leader whose clock is a few seconds behind. */
+/** Returns the block with an earlier time, like that of a leader whose clock is a few seconds behind. */
 function earlier(block: BlockCommit): BlockCommit {
   return { ...block, slot: { ...block.slot, blockTime: block.slot.blockTime - 3 } }
 }
 const isThereAt = (point: AmendPoint): boolean => point === 'amend.visible' || point === 'amend.published'
 
 /**
- * Returns the state that a store shows while a sent watermark may still be decided: all of the amendment or nothing of it.
- * Nothing may become all between two reads, never the other way.
+ * Returns the state that a store shows while a sent watermark may still be decided: all of the amendment or nothing. From
+ * one read to the next, nothing may become all, never the reverse.
  */
 async function outcomeOf(storage: Storage): Promise<'before' | 'after'> {
   const isThere = async (): Promise<boolean> => {
@@ -323,7 +323,7 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
       await writer.history.amend(differenceBetween(whole, model), NO_GAPS)
       await assertSame(writer, model)
       isArmed = true
-      // Some of the existing rows are written again. Times fall back by seconds now and then.
+      // Some of the existing rows are rewritten. Times occasionally decrease by seconds.
       for (const block of [blockOfTrades(1, mint, 4), blockOfTrades(2, mint, 5)].map(earlier)) {
         model.commit(block)
         await writer.blocks.commit(block)

@@ -18,9 +18,9 @@ import { assertCalmly, type AskNode } from './calm-rounds.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 import { Load } from './scylla-load.ts'
 
-/** Milliseconds that a node hangs: longer than the others take to notice it, shorter than they take to recover. */
+/** Milliseconds that a node hangs: longer than the other nodes take to notice it, shorter than they take to recover. */
 const HANGS_MS = 10_000
-const LOOK_MS = 50
+const POLL_INTERVAL_MS = 50
 /** Nodes that hang in turn. The driver hears of the others from the first. */
 const HANGING = IS_LONG ? 3 : 1
 /** Maximum time by which a first failed try may precede an outage: the duration of a write and the pause after it. */
@@ -47,7 +47,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
   )
   const load = new Load(writer, follower)
   await load.goesOn(5)
-  /** Nodes but one that is away: each writes for itself and one other, as the store's statements do. */
+  /** Nodes except an unreachable one: each writes for itself and one other, as the store's statements do. */
   const healthy = (away?: CqlNode): AskNode[] =>
     cluster.nodes.filter((node) => node !== away).map((node) => () => writeAt(raw, keyspace, node))
   /** Resolves once every node answers; a starved one does so late. */
@@ -126,7 +126,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
           const outages = new Set<string>()
           const looking = setInterval(() => {
             for (const { outage } of [writer, follower]) if (outage !== null) outages.add(outage.detail)
-          }, LOOK_MS)
+          }, POLL_INTERVAL_MS)
           try {
             node.pause()
             const began = performance.now()
@@ -193,7 +193,7 @@ async function whenAnswered(run: () => Promise<void>): Promise<void> {
       const isUnanswered = code === 'STORAGE_UNAVAILABLE' || error instanceof errors.DriverError
       if (!isUnanswered || performance.now() > deadline) throw error
     }
-    await delay(LOOK_MS)
+    await delay(POLL_INTERVAL_MS)
   }
 }
 

@@ -78,7 +78,7 @@ export class ScyllaUnderTest {
     this.#tables = tables
   }
 
-  /** `isNew` asks for tables whose earlier rows no estimate of the server still counts. */
+  /** `isNew` requires tables whose earlier rows are no longer counted by any estimate of the server. */
   static async make(
     server: CqlServer,
     { isNew = false, ...more }: Pick<ScyllaStorageOptions, 'flushBlocks'> & { readonly isNew?: boolean } = {}
@@ -169,15 +169,15 @@ export class ScyllaUnderTest {
     await endClient(this.#client)
   }
 
-  /** The epoch of the newest claim of the stores so far; 0 without one. */
+  /** The epoch of the newest claim of the stores so far; 0 before the first. */
   async epoch(): Promise<number> {
     const [row] = await this.rows('SELECT current_epoch FROM writers LIMIT 1')
     return (row?.['current_epoch'] as number | null | undefined) ?? 0
   }
 
   /**
-   * Empties the tables that a test has filled. No store may have them open. The next store goes on after the epochs of the
-   * ones before: deletions may have a late epoch, and so may a write that the driver has repeated and that arrives only now.
+   * Empties the tables that a test has filled. No store may have them open. The next store continues after the epochs of the
+   * earlier ones. Deletions may have a late epoch, and so may a repeated write of the driver that arrives only now.
    */
   async clear(): Promise<void> {
     const epoch = await this.epoch()

@@ -3,11 +3,11 @@
  *
  *     node scylla-life-child.ts PLAN
  *
- * By the plan (JSON) it kills itself when it reaches a crash point for the n-th time, or stops itself until it is woken.
- * The plan also says how many blocks are submitted together. It prints, one line each: `head SLOT` after its claim, `block
+ * By the plan (JSON) it kills itself when it reaches a crash point for the n-th time, or stops itself until it is woken. The
+ * plan also says how many blocks are submitted together. It prints, one line each: `head SLOT` after its claim, `block
  * INDEX` for each written block, `killed at POINT` or `stopped at POINT`, and `done` at the end. When a commit rejects it
- * prints `refused block INDEX: WHY`, tries the next block and its claim again, and prints `sees the same` if all answers
- * are those of the plan.
+ * prints `refused block INDEX: WHY`, retries its claim and the next block, and prints `sees the same` if all answers are
+ * those of the plan.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'

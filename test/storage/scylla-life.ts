@@ -58,7 +58,7 @@ export class Life {
     }
   }
 
-  /** Index of the last block that it reported as written; null if there is none. */
+  /** Index of the last block that it reported as written; null before the first. */
   get lastWritten(): number | null {
     const last = this.lines.findLast((line) => line.startsWith('block '))
     return last === undefined ? null : Number(last.slice('block '.length))

@@ -9,11 +9,11 @@ import { seriesBlock } from './scylla-series.ts'
 
 const SEED = 515
 const POLL_MS = 20
-/** Minimum milliseconds between two blocks, as on the chain. */
+/** Minimum block interval in milliseconds, as on the chain. */
 const PACE_MS = 400
-/** Milliseconds between an answer and the next read, so that three nodes have most of the machine. */
+/** Pause between an answer and the next read, in milliseconds, so that three nodes have most of the machine. */
 const READ_PAUSE_MS = 150
-/** Milliseconds to wait for a fact. A busy machine needs long even for what usually takes a second. */
+/** Milliseconds to wait for a fact. A busy machine needs long even for facts that usually take a second. */
 const WITHIN_MS = 300_000
 
 /** A read of a store, and its expected answer when the blocks up to an index are committed. */
@@ -85,7 +85,7 @@ export class Load {
     }
   }
 
-  /** Ends the load once nothing is in flight. */
+  /** Ends the load once no operation is in flight. */
   async end(): Promise<void> {
     this.#end.abort()
     await Promise.all(this.#running)
@@ -144,7 +144,7 @@ const newestUpTo = (index: number) =>
 const NEWEST = { order: 'desc', limit: 50 } as const
 const [MINT, POOL] = [sampleMint(0), samplePool(0)]
 
-/** Returns the last value of something in the blocks up to an index; null if none has one. */
+/** Returns the last value of a field in the blocks up to an index; null if no block has a value. */
 function lastOf<T>(
   blocks: Blocks,
   index: number,

@@ -13,7 +13,7 @@ function overtaken(reads: ReadonlySet<number>) {
       }
     }
   }
-  /** A query of two reads: the halves of one answer, each as of the flush that it saw. */
+  /** A query of two reads: the halves of one answer, each at the flush that it saw. */
   const query = async (): Promise<readonly [number, number]> => {
     const first = flushes
     asked++

@@ -79,7 +79,7 @@ testWithCql(t, 'what the tables have, and what they do not have yet', async (t, 
           await storage.blocks.commit(sampleBlock(seed, index))
         }
       }
-      // The first half is in the tables, and the second replaces a part of it.
+      // The first half is in the tables, and the second replaces a section of it.
       const first = await open(t, NEVER)
       await commit(first, 0, 6)
       await first.close()

@@ -83,7 +83,7 @@ testWithCql(t, 'a start with a wrong way to the cluster', async (t, server) => {
   })
 })
 
-/** A wait that is asked to end, and its messages; a test that waits this long has failed. */
+/** A wait that the test ends, and its messages; a test that waits this long has failed. */
 function startWait() {
   const said: string[] = []
   const end = new AbortController()

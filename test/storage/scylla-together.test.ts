@@ -38,7 +38,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
     Array.from({ length: to - from }, (_, i) => blockOfTrades(from + i, mint, 2))
   const watermarks = { count: 0 }
 
-  /** A store on an empty keyspace, and another one as another process has it. */
+  /** A store on an empty keyspace, and a second one as another process has it. */
   async function opened(
     t: Test,
     options: { readonly reached?: (point: ScyllaCrashPoint) => void; readonly flushBlocks?: number } = {}

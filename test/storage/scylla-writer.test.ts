@@ -31,7 +31,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
     t.teardown(() => storage.close())
     return storage
   }
-  /** Opens the same behind a proxy that the test can disturb. */
+  /** Opens the store behind a proxy that the test can disturb. */
   const behind = async (
     t: Test,
     proxy: CqlProxy,

@@ -33,8 +33,8 @@ export interface NewKeyspace {
 }
 
 /**
- * The watermarks that writers and readers agree on, in memory. A test can stop a writer between any two of its steps, and let
- * a reader know less than is visible.
+ * The watermarks that writers and readers agree on, in memory. A test can stop a writer between any two of its steps, and
+ * let a reader know less than is visible.
  */
 export class Watermarks {
   readonly #client: CqlClient
@@ -42,7 +42,7 @@ export class Watermarks {
   #epoch = 0
   #last = 0
   #head: SlotRow | null = null
-  /** Number of times that a reader has asked. */
+  /** Number of requests by readers. */
   refreshes = 0
 
   constructor(client: CqlClient) {

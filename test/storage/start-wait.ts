@@ -1,8 +1,8 @@
 import type { StartWait } from '../../storage/scylla/start-wait.ts'
 
 /**
- * As a service waits: servers that have just started make tables slowly. A process that is given its options as text has to
- * add it. Chosen: ten times the slowest start on a machine with much else to do.
+ * Start options of a service: servers that have just started create tables slowly. A process that gets its options as text
+ * must add them. Ten times the slowest start on a busy machine.
  */
 export const START_WAIT: StartWait = {
   ms: 300_000,

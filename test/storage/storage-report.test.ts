@@ -40,7 +40,7 @@ async function reportOf(t: Test, blocks: readonly Fed[], freeBytes: number | nul
   return report
 }
 
-/** Returns the blocks of some days, each with the same number of events. */
+/** Returns the blocks of some days, each with an equal number of events. */
 const days = (count: number, events: number): Fed[] =>
   Array.from({ length: (count * DAY) / BLOCK_SECONDS }, () => ({ events }))
 

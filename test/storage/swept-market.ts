@@ -5,7 +5,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
 import { loneIngester } from '../actors/chain/lone-ingester.ts'
 
-/** A market in two stores: one keeps everything, the other is swept. */
+/** A market in two stores: one retains everything, the other is swept. */
 export interface SweptMarket {
   readonly whole: Storage
   readonly swept: Storage

@@ -53,7 +53,7 @@ t.test(
     for (const [what, given, length] of refused) {
       t.throws(() => uncompressed(given, length), what)
       t.ok(bytes.equals(uncompressed(frame, bytes.length)), `after what is ${what}`)
-      // An error is reported once more if nothing catches it.
+      // An uncaught error is reported once more.
       await yieldToEventLoop()
     }
   }

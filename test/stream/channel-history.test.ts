@@ -51,7 +51,7 @@ function counted() {
     asked,
     amended,
     history: new ChannelHistory(storage as unknown as Storage, new CashList()),
-    /** From now on ranges return fewer slots, and complete once a promise does. */
+    /** Later ranges return fewer slots, and complete once a promise does. */
     hold(rows: readonly SlotRow[], over: Promise<void>) {
       given = rows
       answered = over

@@ -79,7 +79,7 @@ t.test('a trade of a wallet is told on its channel, behind all other events of t
   const { connection, pipe } = world.connect()
   send(connection, { subscribe: [WALLET, TRADES] })
   await quiet()
-  // The third is of another wallet and the same mint.
+  // The third is of another wallet, with an equal mint.
   world.commit(blockOf(103, [TRADE, TRADE, 8]))
   const told = pipe.messages.filter(({ type }) => type === 'event')
   t.strictSame(

@@ -58,7 +58,7 @@ export class FakePipe implements Pipe {
     return this.#unread.reduce((sum, { length }) => sum + length, 0) <= this.#room
   }
 
-  /** Reads everything received. The connection must then be told that its socket has drained. */
+  /** Reads everything received. The test must then notify the connection that its socket has drained. */
   read(): void {
     this.#read(this.#unread)
     this.#unread = []

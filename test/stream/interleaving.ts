@@ -80,7 +80,7 @@ const ROOM = { events: 16, bytes: 2 ** 20 }
 /** Bytes of a few events, of which a socket takes more than one batch before it reports backpressure. */
 const SOCKET_BYTES = 2_000
 
-/** Runs a schedule until nothing is in flight. Returns the faults: events that a client wrongly received or missed. */
+/** Runs a schedule until no operation is in flight. Returns the faults: events that a client wrongly received or missed. */
 export async function play(schedule: readonly Step[]): Promise<string[]> {
   const store = new WorldStore()
   let world = worldOn(store)

@@ -5,7 +5,7 @@ import { eventsDropped } from '../../src/stream/messages.ts'
 import { CHUNK_BYTES, Outbox, type Room } from '../../src/stream/outbox.ts'
 import { textsOf, type Message } from './fake-pipe.ts'
 
-/** An outbox with the same room for everything that is added. */
+/** An outbox with one room for everything that is added. */
 class BoundedOutbox extends Outbox {
   readonly #room: Room
 

@@ -18,7 +18,7 @@ import { CHANGE } from '../transactions/submission-change.ts'
 
 const TENANT = 'acme'
 const CHANGES = 30
-/** Maximum milliseconds between two blocks: about the time of a write, so that many batches are moved behind a new block. */
+/** Maximum block interval in milliseconds: about the time of a write, so that many batches are moved behind a new block. */
 const BLOCK_MS = 12
 
 /** A tenant's changes on one CQL server, which several processes store and read while blocks come. */

@@ -39,7 +39,7 @@ export const KEY: KeyRow = {
   successor: null
 }
 
-/** A store that keeps blocks unchanged, and answers when the test lets it. */
+/** A store that stores blocks unchanged, and answers when the test lets it. */
 export class WorldStore {
   blocks: BlockCommit[] = []
   /** Turns of the event loop that each read takes, in order; further reads take none. */
@@ -83,7 +83,7 @@ export class WorldStore {
   ) => {
     this.reads++
     const delay = this.delays.shift() ?? 0
-    // A read sees the store as of some moment between its call and its answer.
+    // A read sees the store at some moment between its call and its answer.
     for (let turn = 0; turn < delay; turn++) await settle()
     const events = this.eventsOf(channel, after, until)
       .slice(0, rows)
@@ -108,7 +108,7 @@ export class World {
   readonly changes: ChangeHistory
   nowMs = 0
   room: Room = BUFFER
-  /** Bytes that a socket accepts while its peer reads nothing. */
+  /** Bytes that a socket accepts while its peer does not read. */
   socketBytes = 0
 
   constructor(store: WorldStore, documents = new MemoryDocuments()) {
@@ -198,7 +198,7 @@ export function channelNamed(name: string): Channel {
   return channel
 }
 
-/** Waits until nothing is in flight. */
+/** Waits until no operation is in flight. */
 export async function quiet(turns = 12): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await settle()
 }

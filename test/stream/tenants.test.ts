@@ -17,7 +17,7 @@ import { textsOf, type Message } from './fake-pipe.ts'
 import { KEY, quiet, World, WorldStore } from './stream-world.ts'
 import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
 
-/** Sweeps between two pings. */
+/** Sweeps per ping. */
 const SWEEPS_A_PING = 50
 
 /** A client that answers pings, or does not. */

@@ -14,7 +14,7 @@ import { randomRuns } from '../random-runs.ts'
 
 const PLAIN = buildTransaction({ signers: ['11111111111111111111111111111112'], calls: [] })
 
-/** A transaction whose signature is the same byte 64 times, but for the last. */
+/** A transaction whose signature is one byte 64 times, except for the last. */
 const signed = (byte: number, last = byte): Transaction => ({
   ...PLAIN,
   signature: new Uint8Array(64).fill(byte).fill(last, 63)

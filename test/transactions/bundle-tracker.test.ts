@@ -116,7 +116,7 @@ t.test('a fork takes a landed bundle back; it may land elsewhere', async (t) => 
   world.lose(99)
   await world.pass(1)
   t.match(await world.progress(stored), { state: 'pending', slot: null, wasLost: true })
-  // A node that is behind the block proves nothing; one that is ahead reverts it.
+  // The answer of a node behind the block proves nothing; that of a node ahead of the block reverts it.
   world.chain.slot = 104
   world.land(['b0', 'b1'])
   await world.pass(1)

@@ -35,7 +35,7 @@ export async function bundleWorld(t: Test) {
     /** Statuses that the node has in its history alone. */
     history: new Map<string, SignatureStatus>(),
     isAway: false,
-    /** Whether the node keeps the history of transactions. */
+    /** Whether the node stores the history of transactions. */
     hasHistory: true,
     /** Newest blocks that the process has not read. */
     unread: 0,

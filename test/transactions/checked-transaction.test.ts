@@ -129,7 +129,7 @@ t.test('bytes that a node cannot read are malformed', (t) => {
     ['a byte more', Uint8Array.from([...bytes, 0]), /bytes after the transaction/],
     ['an unknown version', version2, /message version 2/],
     ['a padded size', Uint8Array.from([0x81, 0, ...legacy.subarray(1)]), /end early|number|mask/],
-    // The signature count as 0x01 padded to two bytes cannot be told from version 1, so a later size is padded.
+    // A signature count of 0x01 padded to two bytes is indistinguishable from version 1, so a later size is padded.
     ['a padded account count', padded(legacy), /shortest form/]
   ]
   for (const [name, wire, reason] of cases) {

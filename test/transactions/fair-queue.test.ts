@@ -8,8 +8,8 @@ interface Sample extends SendTurn {
 }
 
 /**
- * The rule in the plainest form. Of the highest rank that waits, the tenant is served that had the fewest turns. An idle
- * tenant that comes back has had as many as the one in service. Of equal ones, it is the one served longest ago.
+ * The rule in the plainest form. In the highest queued rank, the tenant with the fewest turns is served. An idle tenant that
+ * returns starts with as many turns as the tenant in service. Among equal tenants, the one served longest ago is next.
  */
 class Model {
   items: Sample[] = []

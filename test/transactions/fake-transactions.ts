@@ -11,7 +11,7 @@ import type { Stored } from '../../storage/documents.ts'
 import type { Submission, SubmissionProgress } from '../../src/transactions/submission.ts'
 import { wallet } from './signed.ts'
 
-/** The parts of transactions outside of HTTP, in memory. The test decides what the chain answers. */
+/** The transaction services outside of HTTP, in memory. The test decides the chain's answers. */
 export interface FakeTransactions extends TransactionParts {
   /** Submissions that tracking was begun of. */
   readonly begun: Submission[]
@@ -24,13 +24,13 @@ export interface FakeTransactions extends TransactionParts {
   readonly chain: Map<string, SignatureStatus>
   /** Whether the node calls every blockhash valid. */
   isBlockhashValid: boolean
-  /** The slot as of which the node answers. */
+  /** The slot at which the node answers. */
   contextSlot: number
   /** Signatures of each request for statuses. */
   readonly asked: (readonly string[])[]
   /** Block height of the node; null while it does not answer. */
   height: number | null
-  /** The fault of every call of the node; null for none. */
+  /** The fault of every call of the node; null if calls succeed. */
   fault: NodeFault | null
   tipAccounts: readonly string[] | null
   /** Null while the feed was never fetched. */

@@ -8,7 +8,7 @@ import { AnsweringNode, type Answer } from './answering-node.ts'
 const { signal } = new AbortController()
 const WIRE = new Uint8Array([1, 2, 3])
 
-/** A node at a slot, whose statuses are as of that slot. */
+/** A node at a slot, whose statuses are at that slot. */
 async function nodeAt(t: Test, slot: number): Promise<AnsweringNode & { slot: number }> {
   const node = Object.assign(await AnsweringNode.start(t), { slot })
   const inContext = (value: unknown): Answer => ({ result: { context: { slot: node.slot }, value } })

@@ -2,7 +2,7 @@ import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransac
 import type { AddressLookupTableAccount, TransactionInstruction } from '@solana/web3.js'
 import { signerOf } from '../../src/signing/ed25519.ts'
 
-/** Returns the key pair of a number, the same in every run. */
+/** Returns the key pair of a number, identical in every run. */
 export function wallet(number: number): Keypair {
   const seed = new Uint8Array(32)
   new DataView(seed.buffer).setUint32(0, number)
@@ -46,7 +46,7 @@ export const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toStri
 export function version1Wire(from: Keypair, to: PublicKey, lamports: bigint, blockhash: string): string {
   const { data } = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
   const message = Buffer.concat([
-    // Compute units and bytes of accounts are 0 unless the message asks for them.
+    // Compute units and bytes of accounts are 0 unless the message requests them.
     Buffer.from([0x81, 1, 0, 1, 0b1100, 0, 0, 0]),
     new PublicKey(blockhash).toBytes(),
     Buffer.from([1, 3]),

@@ -46,7 +46,7 @@ async function answered(windows: MintWindows, mint: Pubkey, store: MemoryStore) 
   ])
 }
 
-/** The same, folded from the store. */
+/** Returns the windows, folded from the store. */
 function folded(mint: Pubkey, store: MemoryStore) {
   const { blockTime } = store.head!
   const hours = hoursOf(store, mint, windowHours(blockTime, 86_400))

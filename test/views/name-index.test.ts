@@ -21,7 +21,7 @@ function indexOf(...names: readonly (readonly [symbol: string, name: string])[])
   return index
 }
 
-/** Returns an address of its own for each number. */
+/** Returns a distinct address for each number. */
 function numbered(n: number): Pubkey {
   const address = new Uint8Array(32)
   new DataView(address.buffer).setUint32(0, n + 1)
@@ -47,7 +47,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('reload' as const), seen: fc.array(anyMint, { maxLength: 8 }) })
 )
 
-/** The same without any index: all names in a list, each search over all of them. */
+/** Names without any index: all are in a list, and each search scans the list. */
 class PlainNames {
   readonly launches = new Map<number, SymbolAndName>()
   readonly accounts = new Map<number, SymbolAndName>()
@@ -256,7 +256,7 @@ t.test('an index that changes during a search gives no token twice, and none tha
   let steps = 0
   let step = search.next()
   for (; step.done !== true; step = search.next()) {
-    // Some get a new number, which may be that of another one, and some no longer match.
+    // Some get a new number, which may be that of a removed token, and some no longer match.
     for (const n of tokens) if (n % 7 === steps) named(n, n % 2 === 0 ? `another token ${n}` : 'gone')
     steps++
   }

@@ -154,7 +154,7 @@ class Model {
     this.backlog.settleBatch()
   }
 
-  /** The process dies, perhaps after the receiver has accepted, and another one takes the webhook up. */
+  /** The process dies, perhaps after the receiver has accepted, and a second process adopts the webhook. */
   crash(isAccepted: boolean): void {
     if (isAccepted && this.inFlight !== null) this.delivered.push(...this.inFlight)
     const { position, hole, dropped, batch } = this.durable

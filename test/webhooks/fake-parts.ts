@@ -6,11 +6,11 @@ import { previousSecrets } from '../../src/webhooks/rotation.ts'
 import type { MadeSecret } from '../../src/webhooks/ports.ts'
 import type { DeliveryAttempt, PostOutcome, WebhookPost } from '../../src/webhooks/webhook.ts'
 
-/** The parts of webhooks outside of HTTP, in memory. The test decides what receivers answer. */
+/** The webhook services outside of HTTP, in memory. The test decides the receivers' answers. */
 export interface FakeParts extends WebhookParts {
   /** URLs that the guard refuses. */
   readonly refused: Set<string>
-  /** URLs that the guard was asked about. */
+  /** URLs that the guard checked. */
   readonly checked: string[]
   readonly posts: { readonly tenant: string; readonly post: WebhookPost }[]
   outcome: PostOutcome

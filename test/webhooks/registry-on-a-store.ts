@@ -8,8 +8,8 @@ const WISH = { url: 'https://receiver.example.org/hook', channels: ['launches'] 
 const CLOCK = { now: () => 1_790_000_000_000 }
 
 /**
- * Holds a store to the promises that requests rely on when they change the webhooks of a tenant at once. `stores` are
- * those of several processes that have the same data open, or the same one several times.
+ * Asserts that a store keeps the promises that requests rely on when they change the webhooks of a tenant
+ * concurrently. `stores` are those of several processes that share their data, or one store several times.
  */
 export async function testRegistry(t: Test, stores: readonly DocumentStore[]): Promise<void> {
   const { guard, secrets } = fakeParts()

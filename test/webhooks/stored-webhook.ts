@@ -1,6 +1,6 @@
 import { WEBHOOK, type Webhook } from '../../src/webhooks/webhook.ts'
 
-/** Returns an active webhook on which nothing has happened yet. */
+/** Returns an active webhook without deliveries so far. */
 export const sampleWebhook = (changes: Partial<Webhook> = {}): Webhook => ({
   tenant: 'acme',
   id: 7,

@@ -18,7 +18,7 @@ function turnsIn() {
   return { clock, turns, loops: () => loops }
 }
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test ends it. */
 function held<T>(value: T) {
   const end = Promise.withResolvers<T>()
   let isRunning = false
@@ -81,7 +81,7 @@ t.test(
     const { clock, turns, loops } = turnsIn()
     const began: number[] = []
     const all: Promise<void>[] = []
-    // Each piece ends before the next one is asked for, so that it always finds a place.
+    // Each piece ends before the next one is requested, so that it always finds a place.
     for (let at = 0; at < 20; at++)
       all.push(
         turns.run('a', () => {

@@ -14,7 +14,7 @@ import { encodeBlock, isCompiled, updateBlock, type UpdateBlock } from './encode
 /* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-return */
 /* eslint-disable @typescript-eslint/no-unsafe-call */
 
-/** Puts a number in one place of a block; 32-bit places are truncated to what fits. */
+/** Puts a number in one place of a block; 32-bit places are truncated to their size. */
 const PLACES: Readonly<Record<string, (block: any, value: bigint) => void>> = {
   slot: (block, value) => (block.slot = String(value)),
   parentSlot: (block, value) => (block.parentSlot = String(value)),

@@ -168,8 +168,7 @@ t.test(
 )
 
 /**
- * Block 100 is delivered, 101 to 104 are given up, and 105 comes. Returns the delivered blocks, and the earlier gaps and
- * forks.
+ * Delivers block 100, abandons 101 to 104, and then gets 105. Returns the delivered blocks, and the earlier gaps and forks.
  */
 async function afterGap(search: RollbackSearch) {
   const held = new HeldBlocks({ blocksMax: 10, bytesMax: 10 })

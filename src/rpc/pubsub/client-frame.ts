@@ -1,12 +1,9 @@
 import { textFrame, textFrameHead } from '../../stream/frames.ts'
 
-/** Texts up to this size are copied next to their frame head; longer ones are not copied. Chosen: one memory page. */
+/** Maximum size of texts that are copied next to their frame head: one memory page. */
 export const COPIED_BYTES_MAX = 4_096
 
-/**
- * A WebSocket frame for clients. It is written in one piece, because control frames may be written between two
- * writes.
- */
+/** A WebSocket frame for clients. It is written in one call, because a control frame may be written after any call. */
 export interface ClientFrame {
   readonly pieces: readonly Buffer[]
   readonly size: number

@@ -4,13 +4,13 @@ import { writeJson } from '../../localnet/node/json.ts'
 import { rawMember } from './raw-json.ts'
 import type { SubscriptionRequest } from './subscription-request.ts'
 
-/** The result of a notification that a node would have sent, made from the answer to a request. */
+/** The result of a notification that a node would have sent, built from the answer to a request. */
 export interface GapResult {
   readonly slot: number
   readonly value: string
 }
 
-/** Returns the state of an account from the result of getAccountInfo; null for another result. */
+/** Returns the state of an account from the result of getAccountInfo; null for any other result. */
 export function accountIn(result: Buffer): { readonly slot: number; readonly value: string | null } | null {
   const context = rawMember(result, 'context')
   const value = rawMember(result, 'value')?.toString()
@@ -48,7 +48,8 @@ export function signatureIn(result: Buffer, commitment: Commitment): GapResult |
     | null
     | undefined
   if (status === null || status === undefined) return null
-  // Nodes without this member report only finalized ones, by null confirmations. All nodes that serve pubsub have it.
+  // Nodes without this member report only finalized signatures, by null confirmations. All nodes that serve pubsub
+  // have it.
   const reached = status.confirmationStatus ?? 'processed'
   if (ORDER.indexOf(reached) < ORDER.indexOf(commitment)) return null
   return { slot: status.slot, value: JSON.stringify({ err: status.err }) }

@@ -4,8 +4,8 @@ import type { Caller } from '../../access/caller.ts'
 
 /** The HTTP side's access to the RPC sockets. */
 export interface RpcSocketGateway {
-  /** Tells whether a key may open another connection. */
+  /** Returns whether a key may open another connection. */
   admits(caller: Caller): boolean
-  /** Takes over a socket after its upgrade. */
+  /** Adopts a socket after its upgrade. */
   open(ws: WebSocket, socket: Socket, caller: Caller): void
 }

@@ -35,7 +35,7 @@ const KINDS: ReadonlyMap<string, SubscriptionKind> = new Map([
 
 /**
  * Reads a message. Returns null if it is not JSON, or neither an answer nor a notification of a known form. The bytes
- * of a result are copied unchanged, not serialized again.
+ * of a result are copied unchanged, not reserialized.
  */
 export function readNodeMessage(data: Buffer): NodeMessage | null {
   const text = data.toString()

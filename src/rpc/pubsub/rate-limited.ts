@@ -8,7 +8,7 @@ export const rateLimited = (ratePerMinute: number, resetIn: number): RpcError =>
   data: { limit: ratePerMinute, retry_after: resetIn, retryable: true }
 })
 
-/** The refusal of an element of a key, or of a tenant, without work left. `resetIn` is in seconds. */
+/** The refusal of an element whose key or tenant has used up its work. `resetIn` is in seconds. */
 export const workRateLimited = (workPerMinute: number, resetIn: number): RpcError => ({
   code: -32429,
   message: workUsedUp(workPerMinute, resetIn),

@@ -1,8 +1,8 @@
 import { membersOf, skipSpace } from '../json-scan.ts'
 
 /**
- * Returns the unchanged bytes of a member of a JSON object, or undefined. If a name is repeated, the last one counts,
- * as with JSON.parse.
+ * Returns the unchanged bytes of a member of a JSON object, or undefined. If a name is repeated, the last occurrence
+ * counts, as with JSON.parse.
  */
 export function rawMember(json: Buffer, name: string): Buffer | undefined {
   const found = membersOf(json, skipSpace(json, 0))?.findLast(({ key }) => key === name)

@@ -27,7 +27,7 @@ export interface SubscriptionRequest {
   readonly kind: SubscriptionKind
   /** Parameters for a node, as JSON. */
   readonly params: string
-  /** Equal for requests that get the same notifications. */
+  /** Equal for requests with equal notifications. */
   readonly key: string
   /** The address or signature; null for other kinds. */
   readonly subject: string | null
@@ -36,7 +36,7 @@ export interface SubscriptionRequest {
 
 const METHOD = /^([a-z]+)(Subscribe|Unsubscribe)$/
 
-/** Returns the kind and the verb of a subscription method; null for every other method. */
+/** Returns the kind and the verb of a subscription method; null for any other method. */
 export function subscriptionMethod(
   method: string
 ): { readonly kind: SubscriptionKind; readonly isEnd: boolean } | null {
@@ -165,7 +165,7 @@ function keyOf(value: unknown, size: 32 | 64, thing: string): string {
   })
 }
 
-/** Adds the field to a refusal that names none. */
+/** Adds the field to a refusal without a field. */
 function at<T>(field: string, read: () => T): T {
   try {
     return read()

@@ -3,7 +3,7 @@ import { pubkeyFromBase58 } from '../../chain/pubkey.ts'
 
 /** Bundle ids that one `getInflightBundleStatuses` call may have (the engine's documentation, February 2026). */
 export const STATUS_IDS_MAX = 5
-/** Milliseconds for which the engine remembers a bundle (the same documentation). */
+/** Milliseconds for which the engine remembers a bundle (the engine's documentation, February 2026). */
 export const LOOK_BACK_MS = 300_000
 
 const address = z.string().refine((text) => {
@@ -31,7 +31,7 @@ const inflightStatus = z.object({
 /** The answer of `getInflightBundleStatuses`; null if no bundle is known. */
 export const inflightAnswer = z.object({ value: z.array(inflightStatus.nullable()) }).nullable()
 
-/** The engine's word on a bundle. `unknown` is also the first answer to a bundle that it has just taken. */
+/** The engine's statement about a bundle. `unknown` is also the first answer to a bundle that it has just accepted. */
 export interface EngineStatus {
   readonly kind: 'unknown' | 'pending' | 'failed' | 'landed'
   /** Reason of the failure; null if the engine gives none. */

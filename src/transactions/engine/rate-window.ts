@@ -1,6 +1,6 @@
 const WINDOW_MS = 1_000
 
-/** The starts of the last requests to a region, so that it gets at most its number in any second. */
+/** The starts of the last requests to a region, to enforce its limit in any second. */
 export class RateWindow {
   readonly #perSecond: number
   /** Unix milliseconds, ascending. */
@@ -13,7 +13,7 @@ export class RateWindow {
 
   /** Returns the earliest time at which the next request may start. */
   nextAtMs(nowMs: number): number {
-    // After the system time was set back, starts lie ahead.
+    // After the system time was set back, starts lie in the future.
     this.#starts = this.#starts.filter((each) => each > nowMs - WINDOW_MS && each <= nowMs + WINDOW_MS)
     const blocking = this.#starts.at(-this.#limit)
     return this.#starts.length < this.#limit || blocking === undefined ? nowMs : blocking + WINDOW_MS
@@ -23,7 +23,7 @@ export class RateWindow {
     if (this.#perSecond !== Infinity) this.#starts.push(nowMs)
   }
 
-  /** Forgets the newest start: its request was not made. */
+  /** Forgets the newest start, because its request was not made. */
   takeBack(): void {
     this.#starts.pop()
   }

@@ -1,9 +1,12 @@
-/** Milliseconds for which a region is avoided after its first failure in a row; each further one doubles it, up to the maximum. */
+/**
+ * Milliseconds for which a region is avoided after its first consecutive failure; each further failure doubles them,
+ * up to the maximum.
+ */
 const AVOID_MS = { first: 5_000, max: 60_000 } as const
 
 /**
- * The recent failures of a region of the block engine. After a failure the region is avoided for a time. Then one request
- * tries it; the others avoid it until that one has succeeded.
+ * The recent failures of a region of the block engine. After a failure the region is avoided for a time. Then one trial
+ * request is sent; other requests avoid the region until the trial has succeeded.
  */
 export class RegionHealth {
   #failures = 0
@@ -15,7 +18,7 @@ export class RegionHealth {
     return this.#failures > 0
   }
 
-  /** Whether requests go to other regions first. */
+  /** Returns whether requests go to other regions first. */
   isAvoided(nowMs: number): boolean {
     return nowMs < this.#avoidUntilMs || (this.isSuspect && this.#isOnTrial)
   }
@@ -39,7 +42,7 @@ export class RegionHealth {
     this.#avoidUntilMs = nowMs + Math.min(AVOID_MS.first * 2 ** (this.#failures - 1), AVOID_MS.max)
   }
 
-  /** Records that a request ended without a word on the region. */
+  /** Records that a request ended without evidence about the region. */
   noteNothing(): void {
     this.#isOnTrial = false
   }

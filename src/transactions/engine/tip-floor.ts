@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Largest tip in SOL that is accepted; a feed with a larger one is broken: far above any tip ever paid. */
+/** Maximum accepted tip in SOL, far above any tip ever paid; a feed with a larger one is broken. */
 const SOL_MAX = 1_000_000
 const LAMPORTS_PER_SOL = 1e9
 

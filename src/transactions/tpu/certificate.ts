@@ -27,8 +27,8 @@ const COMMON_NAME_ID = der(OBJECT_IDENTIFIER, Buffer.from([0x55, 0x04, 0x03]))
  * Returns a self-signed certificate of an Ed25519 key, and the key. A leader reads only the public key; the TLS
  * handshake proves its possession. So the certificate never expires, and states nothing else.
  *
- * `node:crypto` reads certificates but creates none. This one has a single form of about 250 bytes, for which X.509
- * packages bring a dozen others.
+ * `node:crypto` reads certificates but creates none. This certificate has a fixed layout of about 250 bytes; X.509
+ * packages would bring a dozen dependencies.
  */
 export function tlsIdentity(privateKey: KeyObject): TlsIdentity {
   const name = der(

@@ -3,7 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { encodeBase58 } from '../../chain/base58.ts'
 
-/** The key by which leaders know this process. The stake of a validator with this identity decides how much it may send. */
+/**
+ * The key by which leaders identify this process. The stake of a validator with this identity decides how much it may
+ * send.
+ */
 export interface LeaderIdentity {
   readonly privateKey: KeyObject
   /** The public key in base58. */
@@ -17,7 +20,7 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 /** A keypair file of Solana's tools: the seed and the public key, each of 32 bytes. */
 const keypairBytes = z.array(z.int().min(0).max(255)).length(2 * SEED_BYTES)
 
-/** Returns an identity that no other process has, without stake. */
+/** Returns a new identity, unique to this process and without stake. */
 export function ephemeralIdentity(): LeaderIdentity {
   return identityOf(generateKeyPairSync('ed25519').privateKey)
 }

@@ -24,8 +24,8 @@ export interface LeaderNode {
 }
 
 /**
- * One request at a time, of which the largest answer is that of all nodes (2 MB on mainnet). An answer is of use for some
- * slots only, and the next round asks again.
+ * One request at a time; the largest answer is the node list (2 MB on mainnet). An answer is useful for a few slots only,
+ * and the next round requests it again.
  */
 const CLIENT: Partial<RpcClientOptions> = {
   concurrency: 1,
@@ -42,7 +42,7 @@ const answers = {
 
 /** Reads leaders from the operator's nodes by JSON-RPC. Uses the first node that answers until it fails. */
 export class RpcLeaderNode implements LeaderNode {
-  /** The node to ask first is the first one. */
+  /** The preferred node comes first. */
   #clients: readonly RpcClient[]
 
   constructor(urls: readonly string[], clock: Clock) {

@@ -8,7 +8,7 @@ export interface LeaderSchedule {
   readonly leaders: readonly string[]
 }
 
-/** Returns the leaders of the slots from a given one on, each once, in the order of their first slot; at most `max`. */
+/** Returns the leaders of the slots from `from` on, each once, in the order of their first slot; at most `max`. */
 export function leadersOf(
   { fromSlot, leaders }: LeaderSchedule,
   slot: number,
@@ -19,6 +19,6 @@ export function leadersOf(
   return [...new Set(leaders.slice(from, end))].slice(0, max)
 }
 
-/** Whether a schedule names the leaders of all slots from one (inclusive) to another (exclusive). */
+/** Returns whether a schedule names the leaders of all slots from one (inclusive) to another (exclusive). */
 export const covers = ({ fromSlot, leaders }: LeaderSchedule, from: number, end: number): boolean =>
   fromSlot <= from && end <= fromSlot + leaders.length

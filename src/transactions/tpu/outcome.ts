@@ -1,13 +1,13 @@
 import type { QuicFault } from './quic.ts'
 
-/** The outcome of one transaction at one leader. A written one may still never arrive. */
+/** The outcome of one transaction at one leader. A written transaction may still never arrive. */
 export type LeaderOutcome =
   | 'written'
   /** Too many transactions waited for this leader. */
   | 'queue_full'
   /** It waited too long: the leader's slots were over. */
   | 'late'
-  /** There is no connection, and the last attempt is too recent for another one. */
+  /** Not connected, and the last attempt is too recent to reconnect. */
   | 'unreachable'
   | QuicFault
 

@@ -29,7 +29,7 @@ export interface QuicConnection {
   readonly opened: Promise<void>
   /** Resolves when the connection has ended, or could not be opened. Never rejects. */
   readonly closed: Promise<void>
-  /** Writes bytes to a unidirectional stream of their own, and ends it. */
+  /** Writes bytes to a new unidirectional stream, and ends it. */
   write(bytes: Uint8Array): Promise<void>
   /** Closes the connection at once; bytes in flight may be lost. */
   close(): void

@@ -6,7 +6,7 @@ const SLOT_MS = 400
  */
 const SLOT_MS_MIN = 5
 const SLOT_MS_MAX = 2_000
-/** Minimum milliseconds between two observations that measure the slot time: an error of one slot is then 10 %. */
+/** Minimum time between the observations that measure the slot time, in milliseconds: an error of one slot is then 10 %. */
 const SPAN_MIN_MS = 4_000
 /**
  * Milliseconds after which an observation is stale. No slot is estimated for a node that has stopped or is
@@ -14,13 +14,19 @@ const SPAN_MIN_MS = 4_000
  */
 const STALE_MS = 30_000
 
-/** An estimate of the current slot, from slots that a node named now and then. Times are of one clock, in milliseconds. */
+/**
+ * An estimate of the current slot, from slots that a node reported occasionally. Times are of one clock, in
+ * milliseconds.
+ */
 export class SlotEstimate {
   #first: Observation | null = null
   #last: Observation | null = null
   #slotMs = SLOT_MS
 
-  /** Takes a slot that was current at a time. A slot below an earlier one is another chain's, or a lagging node's. */
+  /**
+   * Takes a slot that was current at a time. A slot below an earlier one comes from another chain or from a lagging
+   * node.
+   */
   observe(slot: number, atMs: number): void {
     const last = this.#last
     if (last !== null && (slot < last.slot || atMs < last.atMs)) this.#first = null

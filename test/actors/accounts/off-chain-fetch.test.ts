@@ -15,7 +15,7 @@ import { startReceiver } from '../webhooks/receiver.ts'
 const never = new AbortController().signal
 const failed = (error: string): object => ({ kind: 'failed', error })
 
-/** Fetches what a server on loopback answers. Only loopback is allowed. */
+/** Fetches the answer of a server on loopback. Only loopback is allowed. */
 async function fetched(
   t: Test,
   answer: RequestListener,

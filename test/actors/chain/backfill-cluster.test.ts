@@ -30,7 +30,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     t.teardown(() => one.end())
     return one
   }
-  /** Compares everything that either run published, in the process itself and in another one. */
+  /** Compares everything that either run published, in its own process and in a second one. */
   const assertAsUndisturbed = async (t: Test, { storage, published }: Run): Promise<void> => {
     const commits = [...undisturbed.published, ...published]
     const expected = await portRows(undisturbed.storage, commits)

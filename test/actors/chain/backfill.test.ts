@@ -21,7 +21,7 @@ const run = (directory: string, course: Omit<Course, 'node'> & Partial<Pick<Cour
 const closed = (one: Run): Promise<void> => late.closed(one, blocks.at(-1)!)
 const without = (...missing: readonly (readonly [number, number])[]) => late.without(blocks, ...missing)
 
-/** Returns every record of a closed store by its key, without kept blocks. */
+/** Returns every record of a closed store by its key, except kept blocks. */
 const recordsOf = (directory: string): Promise<Map<string, string>> => storedRecords(directory, isKeptBlock)
 
 function undoRecords(directory: string): Promise<number> {

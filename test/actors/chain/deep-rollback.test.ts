@@ -47,7 +47,7 @@ t.test(
   }
 )
 
-/** Returns an undo history whose blocks have `events` events each and are kept in memory. */
+/** Returns an undo history whose blocks have `events` events each and are in memory. */
 async function runOf(blocks: number, events: number) {
   const kept: KeptBlock[] = []
   const rows: SlotRow[] = []

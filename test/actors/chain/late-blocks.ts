@@ -173,7 +173,7 @@ export function without(
 const FORK_AT = 60
 const FORK_ROOM = 20
 
-/** Returns the same chain with room for a fork. */
+/** Returns the chain with room for a fork. */
 export function withRoom(blocks: readonly Block[]): Block[] {
   return blocks.map((block, at) => {
     if (at < FORK_AT) return block

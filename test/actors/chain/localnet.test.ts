@@ -12,7 +12,7 @@ import { until } from '../../until.ts'
 import { nodeAt } from '../supervision/recorder.ts'
 
 /** Milliseconds of a slot, and of a wait in which ten slots would pass. */
-const [SLOT_MS, LOOK_MS] = [5, 50]
+const [SLOT_MS, POLL_DELAY_MS] = [5, 50]
 
 /** Starts the localnet of a service that does not listen yet. */
 function startLocalnet(t: Test, listening: Promise<void>) {
@@ -47,7 +47,7 @@ t.test('a localnet produces no block before the service listens, and then does',
   const listening = Promise.withResolvers<void>()
   const { running, opened, slot } = startLocalnet(t, listening.promise)
   await opened
-  await delay(LOOK_MS)
+  await delay(POLL_DELAY_MS)
   t.equal(slot(), 0)
   listening.resolve()
   await until(() => slot() > 3)

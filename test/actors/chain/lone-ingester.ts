@@ -9,7 +9,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { CommittedBlocks, type BlockObserver } from '../../../src/node/committed-blocks.ts'
 import type { Storage } from '../../../storage/port.ts'
 
-/** Ingest without a service: its feed has only the followers that are given, it logs nothing and keeps no blocks. */
+/** Ingest without a service: its feed has only the given followers, and it neither logs nor retains blocks. */
 export function loneIngester(
   storage: Storage,
   writes?: Parameters<typeof Ingester.open>[3],

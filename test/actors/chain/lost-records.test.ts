@@ -68,7 +68,7 @@ const [, pairs] = [...places].find(([kinds]) =>
   /^(newest candles, )?pairs, pools(, the list of pools)?$/.test(kinds)
 )!
 
-/** Every record of a closed store by its key, without kept blocks. */
+/** Every record of a closed store by its key, except kept blocks. */
 function recordsOf(directory: string): Promise<Map<string, string>> {
   return storedRecords(directory, isKeptBlock)
 }

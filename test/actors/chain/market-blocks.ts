@@ -15,7 +15,7 @@ export async function marketBlocks(seed: string, count: number): Promise<Block[]
   return market.blocks
 }
 
-/** Returns the same blocks with their node, which makes no further blocks and answers until it is closed. */
+/** Returns these blocks with their node, which makes no further blocks and answers until it is closed. */
 export async function openMarket(
   seed: string,
   count: number

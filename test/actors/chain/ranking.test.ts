@@ -28,7 +28,10 @@ import { randomRuns } from '../../random-runs.ts'
 const WINDOWS = Object.keys(RANKED_WINDOWS) as RankedWindow[]
 const logger = pino({ level: 'silent' })
 
-/** A store of sales with the reads that a ranking needs. Each call answers as of the moment when `reads` releases it. */
+/**
+ * A store of sales with the reads that a ranking needs. Each call reads the store at the moment when `reads` releases
+ * it.
+ */
 function storeOf(
   sales: readonly Sale[],
   mints = MINTS,

@@ -57,7 +57,7 @@ export async function sentAfter(
 
 /**
  * Cuts off a client of some channels after every event. Asserts that it then receives all events that follow, each once, and
- * that no two have the same cursor. Returns the events that it receives from the beginning.
+ * that no two cursors are equal. Returns the events that it receives from the beginning.
  */
 export async function assertResumable(
   t: Test,
@@ -72,7 +72,7 @@ export async function assertResumable(
   const choices = new Choices(cuts)
   for (let cut = 0; cut < cuts; cut++) {
     const from = choices.below(all.length - 1)
-    // A client may also have a cursor between two events, such as that of a channel that it has left.
+    // A client may also have a cursor from between two events, such as that of a channel that it has left.
     const since = all[from]!.cursor + choices.below(all[from + 1]!.cursor - all[from]!.cursor)
     const few = channels.filter(() => choices.chance(0.3))
     const names = new Set(few.map(({ name }) => name))

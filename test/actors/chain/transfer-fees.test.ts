@@ -163,7 +163,7 @@ t.test(
     let held = 0
     for (let slot = 20; slot < 320; slot++) {
       const epoch = epochOf(slot, SCHEDULE)
-      // One change in each third epoch, and two in a row once.
+      // One change in each third epoch, and once two in successive epochs.
       if (slot % 60 === 7 || slot === 148) bank.setFee(epoch)
       bank.publish(slot)
       const { transaction, moved } = bank.swaps(epoch, 2 + (slot % 3))

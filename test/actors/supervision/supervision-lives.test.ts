@@ -13,7 +13,7 @@ const policy: Partial<Policy> = {
   killMs: 20
 }
 
-/** A tree of one misbehaving process between two normal ones. */
+/** A tree of one misbehaving process with a normal one on each side. */
 async function around(live?: (scope: Scope, instance: string) => Promise<void>, over: Partial<Policy> = {}) {
   const recorder = new Recorder()
   const awkward = recorder.process('awkward', { ...policy, ...over }, live)

@@ -68,7 +68,7 @@ function tree(recorder: Recorder, tempers: ReadonlyMap<string, Temper>): Unit<ob
   )
 }
 
-/** Supervisors have no time limits of their own. */
+/** Supervisors have no separate time limits. */
 const bounds: Partial<Policy> = { intensity: policy.intensity!, backoff: policy.backoff! }
 
 /** Returns a violation of the order in which processes may live together, or undefined. */

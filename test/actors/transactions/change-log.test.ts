@@ -21,7 +21,7 @@ const TRADE = 0
 const cursorsOf = ({ messages }: FakePipe) =>
   messages.filter(({ type }) => type === 'event').map(({ cursor }) => cursor!)
 
-/** A store that answers a list, as of its request, when the test lets it. */
+/** A store that reads a list at its request, and answers when the test lets it. */
 class SlowLists extends MemoryDocuments {
   readonly #answers: (() => void)[] = []
 
@@ -206,7 +206,7 @@ t.test('a change waits for the first block, before which no replay begins', asyn
     },
     new AbortController().signal
   )
-  // Its submission goes on: a chain that stays silent must not hold up the storing of its end.
+  // Its submission continues: a silent chain must not delay the storing of its end.
   await log.append('acme', CHANGE, testClaim(1))
   await advance(clock, 5_000)
   t.strictSame(published, [])

@@ -31,8 +31,8 @@ export interface ReceivedSend {
 type Listener = Parameters<BlockSightings['subscribe']>[0]
 
 /**
- * A chain with one block a slot of virtual time, whose height is its slot unless leaders skip theirs. Transactions land, fail and are dropped as a test
- * says. The wire of a transaction is its signature, and a blockhash is `hash-HEIGHT`.
+ * A chain with one block a slot of virtual time, whose height is its slot unless leaders skip theirs. Transactions land,
+ * fail and are dropped as a test says. The wire of a transaction is its signature, and a blockhash is `hash-HEIGHT`.
  */
 export class FakeChain {
   readonly received: ReceivedSend[] = []
@@ -179,9 +179,9 @@ export class FakeNode implements TransactionNode {
   isAway = false
   /** Refuses sends by a JSON-RPC error after it received them. */
   refuses = false
-  /** Slots that it is behind the chain: it knows nothing of later slots. */
+  /** Slots that it is behind the chain: it does not know later slots. */
   lag = 0
-  /** Slots that only its statuses are behind, like those of another node behind the same address. */
+  /** Slots by which only its statuses are behind, like those of another node behind its address. */
   statusLag = 0
   /** Added to the height that it reports. */
   heightLie = 0
@@ -190,9 +190,9 @@ export class FakeNode implements TransactionNode {
    * nothing has landed.
    */
   ahead = 0
-  /** Statuses that it reports instead of those of the chain, by signature; null for none. */
+  /** Statuses that it reports instead of those of the chain, by signature; null for an unknown signature. */
   lies: (signature: string, contextSlot: number) => SignatureStatus | null | undefined = () => undefined
-  /** Number of nodes that it stands for, if every one is asked. */
+  /** Number of nodes that it represents, if every node is queried. */
   nodes = 2
   /** Slots of statuses that it has; with a number it has no history and refuses requests for it. */
   cacheSlots: number | null = null

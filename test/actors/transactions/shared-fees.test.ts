@@ -64,7 +64,7 @@ async function join(
 
 type Member = Awaited<ReturnType<typeof join>>
 
-/** Commits a block in the process that ingests; the other one receives it by its feed. */
+/** Commits a block in the process that ingests; the other process receives it by its feed. */
 function ingest(stored: Stored, ingester: Member, others: readonly Member[], slot: number, fork = ''): void {
   const commit = stored.add(slot, fork)
   ingester.fees.add(feesOf(slot, fork))
@@ -86,7 +86,7 @@ testWithRedis(
     t.strictSame(gateway.fees.of([]), ingester.fees.of([]))
     ingest(stored, ingester, [gateway], 201)
     await until(() => gateway.fees.newest === 201)
-    // The blocks after 198 were on a lost fork; another block takes the place of one of them.
+    // The blocks after 198 were on a lost fork; one of them is replaced by another block.
     stored.rows = stored.rows.filter(({ slot }) => slot <= 198)
     ingester.fees.lost(198)
     for (const { feed } of [ingester, gateway]) feed.jump(stored.rows.at(-1)!)

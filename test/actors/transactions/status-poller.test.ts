@@ -3,7 +3,7 @@ import { StatusPoller } from '../../../actors/transactions/status-poller.ts'
 import type { TrackedTransaction } from '../../../actors/transactions/tracked-transaction.ts'
 import { virtualClock } from '../../virtual-time.ts'
 
-/** A transaction that was received at a time, as far as the poller looks at it. */
+/** A transaction that was received at a time, with the fields that the poller reads. */
 function tracked(signature: string, receivedAtMs: number): TrackedTransaction {
   const context = { firstSentAtMs: null, slot: null }
   const value = { signature, receivedAtMs, nonceAccount: null }

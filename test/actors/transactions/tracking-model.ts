@@ -24,8 +24,8 @@ interface Landing {
 const ERR = { InstructionError: [0, 'Custom'] }
 
 /**
- * A random run of tracking next to a model of the chain. It throws if a published change contradicts the chain, or for a send
- * that should not be made.
+ * A random run of tracking next to a model of the chain. It throws if a published change contradicts the chain, or for a
+ * send that should not be made.
  */
 export class ModelRun {
   readonly world = new TrackingWorld()
@@ -37,7 +37,7 @@ export class ModelRun {
   readonly #landings = new Map<string, Landing[]>()
   readonly #valid = new Map<string, number>()
   readonly #endedAtMs = new Map<string, number>()
-  /** Transactions that were tracked by a process that was killed: their last sends may not be stored. */
+  /** Transactions that were tracked by a killed process: their last sends are possibly not stored. */
   readonly #unsure = new Set<string>()
   #publishedCount = 0
 
@@ -186,7 +186,7 @@ export class ModelRun {
 
   #checkPublished(signature: string, progress: TestProcess['published'][number]['progress']): void {
     const { state, slot, err, updatedAtMs } = progress
-    // Blocks of two forks may have the same slot, with other outcomes.
+    // Blocks of two forks may have one slot, with different outcomes.
     const inSlot = this.#landings.get(signature)?.filter((each) => each.slot === slot) ?? []
     const known = JSON.stringify(progress)
     if (state === 'expired') {

@@ -28,7 +28,7 @@ import { MemoryDocuments } from '../webhooks/memory-documents.ts'
 import { FakeChain, FakeNode } from './fake-chain.ts'
 
 const TENANT = 'acme'
-/** Milliseconds that a submission is kept after its end. */
+/** Retention of a submission after its end, in milliseconds. */
 export const RETENTION_MS = 90 * 86_400_000
 
 /** A submission of a tenant, whose wire is its signature. */
@@ -130,7 +130,7 @@ export class TestProcess {
     return this.tracker.progress(TENANT, signature)
   }
 
-  /** Ends it as a kill does: what it did not store is lost. */
+  /** Ends it as a kill does: unstored state is lost. */
   kill(): void {
     this.claim.lose()
     this.#end.abort()
@@ -166,7 +166,7 @@ export class TrackingWorld {
     return outcome.stored
   }
 
-  /** Repeats a request as a gateway does; a process hears of it if it is told. */
+  /** Repeats a request as a gateway does; notifies the process `told`, if given. */
   async repeat(
     signature: string,
     route: Route = 'node',

@@ -20,7 +20,7 @@ import { tenantShard } from '../../../src/access/tenant-shard.ts'
 
 const DAY_MS = 86_400_000
 
-/** An attempt that started at a time; each time has a batch of its own. */
+/** An attempt that started at a time; each time has its own batch. */
 const attemptAt = (startedAtMs: number, batchId = `batch-${startedAtMs}`): DeliveryAttempt => ({
   batchId,
   attempt: 1,
@@ -125,7 +125,7 @@ t.test('attempts that move into a page while a list is read are in it', async (t
   await world.add(attempts.slice(0, -1))
   const { store } = world
   const fenced = store.fenced.bind(store)
-  // The slower of the two reads sees the store after the move, the other one before it.
+  // The slower of the two reads sees the store after the move, the faster one before it.
   store.fenced = async (documents) => {
     await settle()
     if (world.log.recent.length > 0) await world.add(attempts.slice(-1))

@@ -64,7 +64,7 @@ export class DeliveryModel {
     return this.accepted.has(post.body.batch_id) ? 200 : given
   }
 
-  /** Records the answer to a POST. A process that was outranked learns it, but stores nothing. */
+  /** Records the answer to a POST. An outranked process receives the answer, but does not store it. */
   answered(post: Received, answer: Answer): void {
     const { batch_id: id } = post.body
     if (isSuccess(answer)) return this.#accept(post)
@@ -98,7 +98,7 @@ export class DeliveryModel {
     this.#excused.push({ from: -1, to: since })
   }
 
-  /** Judges everything once nothing is undelivered; `stored` are the cursors of the log. */
+  /** Judges everything once all events are delivered or dropped; `stored` are the cursors of the log. */
   judge(stored: readonly number[], progress: WebhookProgress): string[] {
     const heard = new Set([...this.accepted.values()].flatMap(cursorsOf))
     const excused = progress.missed === null ? this.#excused : [...this.#excused, progress.missed]

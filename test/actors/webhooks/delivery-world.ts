@@ -177,13 +177,13 @@ export class DeliveryWorld {
     }
   }
 
-  /** Creates a webhook in place of the one before it, whose process has ended. */
+  /** Creates a webhook in place of the previous one, whose process has ended. */
   async replace(changes: Partial<Webhook>): Promise<Stored<Webhook>> {
     await this.documents.delete(await this.stored())
     return this.create({ ...changes, id: ++this.id })
   }
 
-  /** Starts a process on the same stores, with a greater token. */
+  /** Starts a process on the existing stores, with a greater token. */
   start(stored: Stored<Webhook>): void {
     this.stream = new World(this.chain)
     this.#end = new AbortController()
@@ -198,7 +198,8 @@ export class DeliveryWorld {
   }
 
   /**
-   * Starts a process while the one before it goes on, cut off from its leases. Returns the latter's hub and its end.
+   * Starts a process while the previous one continues, cut off from its leases. Returns the previous one's hub and
+   * its end.
    */
   async takeOver(): Promise<{ readonly stream: World; end(): Promise<void> }> {
     const [stream, running, stop] = [this.stream, this.running, this.#end]

@@ -40,7 +40,7 @@ class Process {
     this.#death.abort()
   }
 
-  /** Tells whether the process that has claimed is silent. */
+  /** Returns whether the process that has claimed is silent. */
   watch(): { isSilent: boolean } {
     const watched = { isSilent: false }
     void this.own.silence(this.#death.signal).then(() => (watched.isSilent = true))

@@ -22,7 +22,7 @@ class HotRows {
     this.#token = Math.max(this.#token, token)
   }
 
-  /** Puts a value under a token that has none of its own. */
+  /** Puts a value under a token that has no value yet. */
   carry(token: number, value: string): void {
     if (!this.#values.has(token)) this.#values.set(token, value)
   }

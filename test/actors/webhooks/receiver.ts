@@ -86,7 +86,7 @@ export async function startUnreadReceiver(t: Test, act: (socket: Socket) => void
   return { port: await listening(t, createTcpServer(act), new Set()) }
 }
 
-/** Makes a certificate for a name, signed by itself. */
+/** Makes a self-signed certificate for a name. */
 export function makeCertificate(t: Test, name: string): { readonly key: string; readonly cert: string } {
   const folder = t.testdir()
   const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)]

@@ -12,9 +12,9 @@ async function settled(): Promise<void> {
 }
 
 /**
- * A process that is cut off from its leases delivers a batch. Meanwhile another one takes the webhook over, and has made a
- * number of calls to the store. With `dies` the other one then dies, and a third takes over. Returns the world after all
- * events are delivered.
+ * A process that is cut off from its leases delivers a batch. Meanwhile a second process adopts the webhook, and makes a
+ * number of calls to the store. With `dies` the second process then dies, and a third one adopts the webhook. Returns the
+ * world after all events are delivered.
  */
 async function takenOver(calls: number, dies: boolean): Promise<DeliveryWorld> {
   const world = new DeliveryWorld()

@@ -6,7 +6,7 @@ import type { Transaction } from '../../../src/chain/transaction.ts'
 import { fixtureTransactions, type FixtureEntry } from '../../fixtures.ts'
 import { RawRecord } from './raw-record.ts'
 
-/** A recorded transaction, its decoded events, and the same record read without the decoder. */
+/** A recorded transaction, its decoded events, and the record as read without the decoder. */
 export interface DecodedRecord {
   readonly entry: FixtureEntry
   readonly result: unknown

@@ -57,7 +57,8 @@ testWithFixtures(t, 'a record without stack heights decodes to the same where it
   const compared = compareForms(t, (record) => {
     const bare = withoutHeights(bareResult(record.result))
     if (hasWholeLog(record)) return [bare]
-    // Without heights a transfer's call is unknown: events still decoded are the same, and the others are noted as missing.
+    // Without heights a transfer's call is unknown: decoded events do not change, and the others are noted as
+    // missing.
     const { events, notes } = decodeTransaction(readTransaction(bare))
     const known = new Set(record.events.map(plainText))
     t.ok(

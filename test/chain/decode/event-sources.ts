@@ -178,7 +178,7 @@ function readCurveTrade(values: Values, position: number): Expectation[] {
   ]
 }
 
-/** rpcpool/yellowstone-vixen: a test's name tells which program's parser it tests. */
+/** rpcpool/yellowstone-vixen: a test's name states which program's parser it tests. */
 const LABELLED: Readonly<Record<string, string>> = {
   test_meteora_pools_specific_signatures: 'meteora-damm-v1',
   test_meteora_amm_specific_signatures: 'meteora-damm-v2',

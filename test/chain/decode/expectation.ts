@@ -28,7 +28,7 @@ export function amountOut(trade: Trade, reading: Reading): bigint {
   return reading === 'fill' ? trade.outAmount : trade.traderOut
 }
 
-/** Shortens a mint to its first characters, which tell the mints of a transaction apart. */
+/** Shortens a mint to its first characters, which distinguish the mints of a transaction. */
 export function short(mint: string): string {
   return mint.slice(0, 4)
 }
@@ -83,7 +83,7 @@ export function routeSide(
   }
 }
 
-/** Expects the same in human units, converted with the decimals of our trades. */
+/** Expects these amounts in human units, converted with the decimals of our trades. */
 export function routeSideInUnits(side: 'in' | 'out', mint: string, units: string): Expectation {
   return {
     says: `${side} ${units} ${short(mint)}`,

@@ -5,7 +5,7 @@ import type { RawCall, RawRecord } from './raw-record.ts'
 
 const JUPITER_V6 = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'
 
-/** A leg as Jupiter states it. The input is what was offered to the venue, which may take less. */
+/** A leg as Jupiter states it. The input is the offer to the venue, which may take less. */
 export interface StatedLeg {
   /** Null where the newer event does not say. */
   readonly program: string | null

@@ -6,7 +6,7 @@ export type Mutation = (transaction: Transaction) => Transaction
 
 const place = fc.nat(10_000)
 
-/** A transaction as a plain value, so that parts of it can be replaced. */
+/** A transaction as a plain value, so that sections of it can be replaced. */
 function withParts(transaction: Transaction, parts: Partial<Transaction>): Transaction {
   const { signature, index, version, failed, keys, signerCount, feeLamports, instructions } = transaction
   const { nestingKnown, logs, preTokenBalances, postTokenBalances, preBalances, postBalances } = transaction

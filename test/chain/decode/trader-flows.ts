@@ -4,9 +4,9 @@ import { isVenueProgram } from './published-accounts.ts'
 import type { RawRecord } from './raw-record.ts'
 
 /**
- * Agreement of the trader's own token accounts with the decoded amounts paid and received of a mint: `equal`;
- * `equal-with-others` if transfers outside venues' calls are added; `other-accounts` if a router's accounts traded for the
- * trader; else `different`.
+ * Agreement of the trader's own token accounts with the decoded amounts paid and received of a mint. `equal-with-others`:
+ * equal if transfers outside venues' calls are added. `other-accounts`: a router's accounts traded for the trader. Else
+ * `different`.
  */
 export type TraderAgreement = 'equal' | 'equal-with-others' | 'other-accounts' | 'different'
 
@@ -20,7 +20,10 @@ export interface TraderChange {
 
 const SOL = 'So11111111111111111111111111111111111111112'
 
-/** Compares each trader and mint except SOL, which accounts also hold as lamports. Returns null without stack heights. */
+/**
+ * Compares each trader and mint except SOL, which accounts also hold as lamports. Returns null if stack heights are
+ * unknown.
+ */
 export function traderChanges(events: readonly ChainEvent[], raw: RawRecord): TraderChange[] | null {
   const transfers = raw.tokenTransfers()
   if (transfers === null) return null

@@ -96,7 +96,7 @@ function flowsOf(events: readonly ChainEvent[]): Flow[] {
   })
 }
 
-/** Returns whether a pool's first deposit is also an event of its own. */
+/** Returns whether a pool's first deposit is also a separate event. */
 function isCounted(pool: PoolChange, changes: readonly LiquidityChange[]): boolean {
   return changes.some((each) => each.ixIndex === pool.ixIndex && each.innerIxIndex === pool.innerIxIndex)
 }

@@ -62,7 +62,7 @@ export class FactWriter {
   }
 }
 
-/** Reads what FactWriter wrote; throws a RangeError where the bytes end early. */
+/** Reads the output of FactWriter; throws a RangeError where the bytes end early. */
 export class FactReader {
   readonly #bytes: Uint8Array
   #at = 0

@@ -33,7 +33,7 @@ export interface FactBlock {
 
 /**
  * Encodes blocks as a SHA-256 and the bytes that it covers. These are, in zstd, a format number, each key once, and the
- * blocks, whose transactions refer to keys by position. Integers are LEB128. The same blocks always give the same bytes.
+ * blocks, whose transactions refer to keys by position. Integers are LEB128. Equal blocks always give equal bytes.
  */
 export function encodeFacts(blocks: readonly FactBlock[]): Uint8Array {
   const body = new FactWriter()
@@ -72,7 +72,7 @@ const FORMAT = 1
 const DIGEST_BYTES = 32
 // 0.1 s for the facts; brotli makes 4 % less of them in 1 s.
 const LEVEL = 19
-// Chosen: far more than a file of 2 MB holds, and nothing to a machine.
+// Far more than a file of 2 MB holds, and little memory for a machine.
 const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 const VERSIONS: readonly TransactionVersion[] = ['legacy', 0, 1]
 

@@ -69,14 +69,14 @@ export function readLogLine(reader: FactReader, places: KeyPlaces): string {
   }
 }
 
-/** Returns the place of a program that encodes back to the same text, else -1. */
+/** Returns the place of a program that encodes back to the original text, else -1. */
 function placeOf(text: string, places: KeyPlaces): number {
   if (!isBase58(text)) return -1
   const key = decodeBase58(text)
   return key.length === 32 ? places.placeOf(key) : -1
 }
 
-/** Returns the payloads' bytes, or null unless they encode back to the same text. */
+/** Returns the payloads' bytes, or null unless they encode back to the original text. */
 function payloadsOf(text: string): Uint8Array[] | null {
   try {
     const payloads = text.split(' ').map((payload) => Uint8Array.fromBase64(payload))

@@ -14,15 +14,15 @@ export interface Candidate {
   readonly signature: string
   /** As the record has it, with all that it logged. */
   readonly recorded: Transaction
-  /** The transaction as a fact, alone in what is known of its block. */
+  /** The transaction as a fact, as the only known transaction of its block. */
   readonly block: FactBlock
   readonly features: ReadonlySet<string>
 }
 
 /**
  * Returns the recorded transactions, single ones and those of the recorded block, without those in jsonParsed, which loses
- * bytes. Three of 2026 have no logs, and have their keys in another order than on chain. They stay because only they have the
- * newest Pump instructions.
+ * bytes. Three of 2026 have no logs, and have their keys in another order than on chain. They stay because only they have
+ * the newest Pump instructions.
  */
 export function candidates(): Candidate[] {
   const alone = fixtureTransactions().flatMap(({ entry, result }) => {

@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs'
 import { encodeFacts, FACTS_FILE, type FactBlock } from './encoding.ts'
 import { candidates, type Candidate } from './recorded-facts.ts'
 
-/** Examples per feature, as far as the records have them. Chosen: with three the file stays at 160 KB. */
+/** Maximum examples per feature: with three the file stays at 160 KB. */
 const EXAMPLES = 3
 
 const all = candidates()
@@ -59,7 +59,7 @@ function sizeOf({ block }: Candidate): number {
   return encodeFacts([block]).length
 }
 
-/** Sorts by slot, those without one first, then by position; transactions of the recorded block form one block. */
+/** Sorts by slot, facts without a slot first, then by position; transactions of the recorded block form one block. */
 function inOrder(candidates: readonly Candidate[]): FactBlock[] {
   const blocks = Map.groupBy(candidates, ({ block, signature }) =>
     block.parentSlot === null ? signature : String(block.slot)

@@ -20,8 +20,8 @@ export function isCompiled(result: unknown): result is JsonResult {
 }
 
 /**
- * Returns the same result as a node sends it in another encoding. If a fixture's source lost the lookup tables or their
- * indexes, the bytes name a made-up table of the same size. No reader depends on it.
+ * Returns a result as a node sends it in another encoding. If a fixture's source lost the lookup tables or their
+ * indexes, the bytes name a made-up table of equal size. No reader depends on it.
  */
 export function reencode(result: JsonResult, encoding: Encoding): unknown {
   if (encoding === 'json') return result

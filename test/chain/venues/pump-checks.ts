@@ -38,7 +38,7 @@ export function recorded(venue: string): { entry: FixtureEntry; result: RawResul
     })
 }
 
-/** The parts of a getTransaction result that the checks read directly. */
+/** The fields of a getTransaction result that the checks read directly. */
 export interface RawResult {
   readonly transaction: { readonly message: { readonly accountKeys: readonly string[] } }
   readonly meta: {

@@ -51,7 +51,7 @@ testWithFixtures(t, 'recorded trades equal their vaults and fees, and lack nothi
       fixture.decoded.notes.filter(({ venue }) => venue === VENUE),
       []
     )
-    // A vault touched by the launch in the same transaction is filled by minting, not by the trade.
+    // A vault touched by a launch in its transaction is filled by minting, not by the trade.
     if (fixture.entry.kind.includes('create')) continue
     const [trade] = eventsOf(fixture, VENUE, 'trade')
     const [vaults] = vaultDifferences(fixture, PROGRAM, (count) =>
@@ -151,7 +151,7 @@ const BUY_TRANSFERS = [
   tokenTransfer('base vault', 'user base', 'authority', 1_000_000n),
   tokenTransfer('quote vault', 'platform fee vault', 'authority', 5n)
 ]
-/** The same trade the other way. */
+/** The trade in the opposite direction. */
 const SELL: TradeStated = {
   ...BUY,
   realBaseBefore: 1_000_000n,

@@ -9,7 +9,7 @@ const mocha = (name: string, files: string, environment: Readonly<Record<string,
     '--no-config',
     '--extension',
     'ts',
-    // Three times what the suite allows: the node and the service share a machine with the tests.
+    // Three times the suite's own limit: the node and the service share a machine with the tests.
     '--timeout',
     '15000',
     '--exit',

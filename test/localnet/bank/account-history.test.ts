@@ -27,7 +27,7 @@ const plans = fc.array(
   { minLength: 1, maxLength: 25 }
 )
 
-/** Records the states after each block, from what the bank reports; of an account without lamports, null. */
+/** Records the states after each block, as reported by the bank; null for an account without lamports. */
 function recordStates(bank: LocalBank, states: States): void {
   bank.listen((event) => {
     if (event.kind !== 'block' || event.commitment !== 'processed') return

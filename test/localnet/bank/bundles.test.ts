@@ -67,7 +67,7 @@ t.test(
     for (const signature of signatures) t.equal(bank.transaction(signature), null)
     t.equal(lamportsOf(bank, A), before)
     t.equal(bank.account(B.toBytes()), null)
-    // The chain goes on as if the bundle had never been: the same transfer lands by itself.
+    // The chain continues as if the bundle had never existed: its transfer lands when sent alone.
     bank.send(signed(bank, [transfer(owner, B, 2n * SOL)], [owner]), { skipPreflight: true })
     await bank.produceSlot()
     t.equal(lamportsOf(bank, B), 2n * SOL)

@@ -1,5 +1,5 @@
 /**
- * A process that extends a chain to a slot. Each slot has the same content whenever the process is started:
+ * A process that extends a chain to a slot. The content of a slot does not depend on when the process is started:
  *
  *     node chain-child.ts DIRECTORY SLOTS [COMMITMENT SLOT]
  *

@@ -20,8 +20,8 @@ export function slotClock(): SlotClock {
 const PAYEES = 7
 
 /**
- * Produces slots up to the last one. Each slot always has the same content. The first one funds a wallet. Each later one has
- * a transfer of that wallet and a market transaction, which writes an account and a note.
+ * Produces slots up to the last one. The content of a slot is always identical. The first one funds a wallet. Each later one
+ * has a transfer of that wallet and a market transaction, which writes an account and a note.
  */
 export async function liveThrough(bank: LocalBank, clock: SlotClock, last: number): Promise<void> {
   const owner = wallet(1)

@@ -18,7 +18,7 @@ export function marketAccount(number: number): LocalAccount {
   }
 }
 
-/** A transaction as a market states it, with something in every field; only one of version 0 looks its loaded keys up. */
+/** A transaction as a market states it, with every field set; only version 0 has keys from lookup tables. */
 export function included(number: number, version: 'legacy' | 0 = 'legacy'): ExecutedTransaction {
   const signature = bytes('signature', number)
   const [payer, program] = [key('payer', number), key('program', 0)]

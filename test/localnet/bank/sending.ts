@@ -18,7 +18,7 @@ export async function produce(bank: LocalBank, slots: number): Promise<void> {
   for (let slot = 0; slot < slots; slot++) await bank.produceSlot()
 }
 
-/** Returns the key pair of a number, the same in every run. */
+/** Returns the key pair of a number, identical in every run. */
 export function wallet(number: number): Keypair {
   const seed = new Uint8Array(32)
   new DataView(seed.buffer).setUint32(0, number)
@@ -45,7 +45,7 @@ export function transfer(from: Keypair, to: PublicKey, lamports: bigint): Transa
   return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
 }
 
-/** Sends a transaction, makes a slot, and returns the landed transaction. Throws if none landed. */
+/** Sends a transaction, makes a slot, and returns the landed transaction. Throws if it did not land. */
 export async function land(
   bank: LocalBank,
   instructions: readonly TransactionInstruction[],

@@ -179,7 +179,7 @@ t.test('holders as blocks tell them are the token accounts, and hold the supply 
     const amount = tokenAccount.amount(account.data)
     held.set(pubkeyMapKey(mint), (held.get(pubkeyMapKey(mint)) ?? 0n) + amount)
     const key = pubkeyMapKey(account.address)
-    // Accounts that nobody has used since the market began are in no block.
+    // Accounts that were not used since the market began are in no block.
     if (!told.has(key)) continue
     const balance = told.get(key)
     assert.ok(balance, `${pubkeyToBase58(account.address)} is not told closed`)

@@ -38,7 +38,7 @@ export class LaunchStage {
     return this.world.ledger.tokens(this.world.ledger.tokenAccountOf(this.trader, this.mint))
   }
 
-  /** Runs a swap as one transaction and returns it with the swap's own result; null if the swap gives nothing. */
+  /** Runs a swap as one transaction and returns it with the swap's own result; null if the swap has no result. */
   swap(isBuy: boolean, amountIn: bigint) {
     let executed = null as ReturnType<PoolVenue<MarketPool>['swap']>
     const decoded = this.world.run(this.trader, (script) => {

@@ -13,8 +13,8 @@ import { USDC } from '../../../src/localnet/programs.ts'
 export const DAY_START = 1_800_000_000
 export const DAY_END = DAY_START + 86_400
 export const SLOT_SECONDS = 0.4
-/** Blocks from one look at the pools of SOL to the next. */
-const LOOK_EVERY = 20
+/** Poll interval of the pools of SOL, in blocks. */
+const POLL_EVERY_BLOCKS = 20
 /** Approximate price of SOL in dollars, to weigh volumes. */
 const SOL_USD = 150
 
@@ -43,7 +43,7 @@ export interface LivedDay {
   readonly graduations: number
   /** By the mint of the token, oldest first. */
   readonly trades: ReadonlyMap<string, readonly DayTrade[]>
-  /** Prices of SOL by venue, as its pools had them after a block, sampled every LOOK_EVERY blocks. */
+  /** Prices of SOL by venue, as its pools had them after a block, sampled every POLL_EVERY_BLOCKS blocks. */
   readonly solPrices: readonly ReadonlyMap<VenueId, number>[]
   readonly transactions: number
 }
@@ -88,7 +88,7 @@ export function liveDay(seed: string, liveSlots: number, pastBlocks = Infinity):
   for (const [at, { slot, seconds, pace }] of [...past, ...live].entries()) {
     transactions += market.fill(slot, DAY_START + Math.floor(seconds), pace).length
     keep()
-    if (at % LOOK_EVERY === LOOK_EVERY - 1) solPrices.push(pricesOfSol(parts, market))
+    if (at % POLL_EVERY_BLOCKS === POLL_EVERY_BLOCKS - 1) solPrices.push(pricesOfSol(parts, market))
   }
   return { launches, graduations, trades, solPrices, transactions }
 }

@@ -72,7 +72,7 @@ t.test('what a user pays to a wallet of the market stays its own', async (t) => 
   const before = bank.account(identity)!.lamports
   bank.airdrop(identity, GIFT)
   await bank.produceSlot().catch((error: unknown) => {
-    // The comparison does not know the airdrop, and fails if the wallet votes in the same slot.
+    // The comparison does not know the airdrop, and fails if the wallet votes in the airdrop's slot.
     assert.ok(error instanceof assert.AssertionError)
   })
   const after = bank.account(identity)!.lamports

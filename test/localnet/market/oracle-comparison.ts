@@ -29,7 +29,7 @@ export class OracleComparison {
   /** Number of comparisons by kind, such as `phoenix trade`. */
   readonly seen = new Map<string, number>()
 
-  /** Returns a comparison with the same accounts. */
+  /** Returns a comparison with these accounts. */
   copy(): OracleComparison {
     const copied = new OracleComparison()
     for (const [key, account] of this.accounts) copied.accounts.set(key, account)

@@ -15,12 +15,12 @@ import { tokenAccount } from '../../../src/localnet/market/token-layouts.ts'
 import { slotClock } from '../bank/lived-chain.ts'
 
 const SLOTS = 240
-/** Slots between two comparisons. */
+/** Comparison interval in slots. */
 const EVERY = 8
 
 type Pair = readonly [bigint, bigint]
 
-/** Fields of pools, as the programs of the market keep them; each has some. */
+/** Fields of pools, as the programs of the market store them; each pool has some of them. */
 interface Kept {
   readonly address: Pubkey
   readonly mints: readonly [Pubkey, Pubkey]

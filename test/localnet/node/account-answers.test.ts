@@ -51,7 +51,7 @@ async function accountsOf(url: string, program: keyof typeof PROGRAMS): Promise<
 const keyAt = (data: Buffer, at: number): string => encodeBase58(data.subarray(at, at + 32))
 const optionalKey = (data: Buffer, at: number): string | null =>
   data.readUInt32LE(at) === 0 ? null : keyAt(data, at + 4)
-/** In Token-2022 the byte after the longest base tells a mint with extensions from an account. */
+/** In Token-2022 the byte after the longest base distinguishes a mint with extensions from an account. */
 const isMint = ({ data }: RawAccount): boolean => data.length === 82 || (data.length > 165 && data[165] === 1)
 
 /** Returns an amount with its decimals applied: the number next to its decimal text. */
@@ -108,7 +108,7 @@ t.test(
     }
     const programs = Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]
     const slot = net.bank.slot('confirmed')
-    // The service asks for accounts at confirmed.
+    // The service requests accounts at confirmed.
     const accounts = (await Promise.all(programs.map((program) => accountsOf(net.rpcUrl, program)))).flat()
     const mints = accounts.filter(isMint)
     const node = new RpcAccountNode(() => [net.rpcUrl], systemPorts.clock)

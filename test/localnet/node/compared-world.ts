@@ -11,7 +11,7 @@ import { encodeBase58 } from '../../../src/chain/base58.ts'
 import { PATIENT, until } from '../../until.ts'
 import { associatedAccount, createAssociated, createMint, mintTo } from './token-wire.ts'
 
-/** The same transactions on any node, which the questions are about. */
+/** Equal transactions on any node, which the questions are about. */
 export interface ComparedWorld {
   readonly url: string
   readonly wsUrl: string
@@ -103,6 +103,6 @@ export async function makeWorld(url: string, wsUrl: string): Promise<ComparedWor
   }
 }
 
-/** An address without an account and an unknown signature, the same for all nodes. */
+/** An address without an account and an unknown signature, equal for all nodes. */
 export const NOBODY = encodeBase58(new Uint8Array(32).fill(9))
 export const NO_SIGNATURE = encodeBase58(new Uint8Array(64).fill(9))

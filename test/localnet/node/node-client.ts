@@ -80,7 +80,7 @@ interface Notification {
   readonly params: { readonly subscription: number; readonly result: Json }
 }
 
-/** A pubsub socket that keeps received messages, in order. */
+/** A pubsub socket that stores received messages, in order. */
 export class PubsubClient {
   readonly socket: WebSocket
   readonly received: Json[] = []
@@ -120,7 +120,7 @@ export class PubsubClient {
       .map(({ params }) => params.result)
   }
 
-  /** Resolves with a condition's value as soon as there is one; the failure names what was received. */
+  /** Resolves with a condition's first value; the failure names the received messages. */
   async until<T>(condition: () => T): Promise<NonNullable<T>> {
     const received = (): string => JSON.stringify(this.received).slice(0, 2000)
     return (await until(condition, received)) as NonNullable<T>

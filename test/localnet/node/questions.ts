@@ -13,7 +13,7 @@ const processed = { commitment: 'processed' }
 const READ = { ...confirmed, maxSupportedTransactionVersion: 0 }
 const LATER = { minContextSlot: 1_000_000_000 }
 
-/** Methods with parameters, each of which is called with the same kinds of wrong parameters. */
+/** Methods with parameters, each of which is called with the kinds of wrong parameters below. */
 const METHODS =
   `getBalance getAccountInfo getMultipleAccounts getTokenAccountBalance getTokenSupply getProgramAccounts
   sendTransaction simulateTransaction getTransaction getSignatureStatuses getSignaturesForAddress getTransactionCount
@@ -39,7 +39,8 @@ export async function questionsOf(world: ComparedWorld): Promise<Question[]> {
       ['null', [null]],
       ['five of them', [1, 2, 3, 4, 5]]
     ] as const) {
-      // The answer to an object or null without required fields depends on the node's state, and is asked below.
+      // The answer to an object or null that lacks required fields depends on the node's state, and is requested
+      // below.
       asked.push({ name: `${method}: ${name}`, method, params })
     }
   }
@@ -53,7 +54,7 @@ export async function questionsOf(world: ComparedWorld): Promise<Question[]> {
 
 type Ask = (name: string, method: string, ...params: unknown[]) => void
 
-/** Asked first, about a transaction that has just landed: a confirmed one is finalized some 13 s later. */
+/** Asked first, about a transaction that has just landed: a confirmed one is finalized about 13 s later. */
 async function askStatuses(world: ComparedWorld, ask: Ask): Promise<void> {
   const signatures = [await world.transfer(), NO_SIGNATURE]
   ask('two', 'getSignatureStatuses', signatures)

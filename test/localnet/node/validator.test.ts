@@ -108,7 +108,7 @@ async function post(url: string, body: string): Promise<{ status: number; text: 
   return { status: response.status, text: await response.text() }
 }
 
-/** Asserts that bodies that are no calls get the same answer to the letter. */
+/** Asserts that bodies that are not calls get identical answers, to the letter. */
 async function compareBodies(ours: ComparedWorld, real: ComparedWorld): Promise<Compared[]> {
   const compared: Compared[] = []
   for (const [name, body] of Object.entries(BODIES)) {

@@ -12,7 +12,7 @@ import { ADDRESS, PubsubWorld } from './pubsub-world.ts'
 
 type Row = Caller['row']
 
-/** A client's WebSocket; its messages are not looked at. */
+/** A client's WebSocket; its messages are ignored. */
 class FakeWs extends EventEmitter {
   readonly OPEN = 1
   readyState = 1

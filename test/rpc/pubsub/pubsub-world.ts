@@ -227,7 +227,7 @@ export class PubsubWorld {
   }
 }
 
-/** Lets what is on its way over real sockets arrive. */
+/** Lets data in transit over real sockets arrive. */
 export async function arrive(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20))
 }

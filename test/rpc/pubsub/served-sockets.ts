@@ -20,7 +20,7 @@ export interface RealNode {
   readonly wsUrl: string
 }
 
-/** Some nodes, asked without any failover. */
+/** Some nodes, queried without any failover. */
 class PlainUpstreams {
   readonly #nodes: readonly RealNode[]
   #newest: number | null = null

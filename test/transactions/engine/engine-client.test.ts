@@ -173,7 +173,7 @@ t.test(
     await pass(11, 202)
     const texts = engine.requests.map(({ params }) => [params[0]].flat()[0])
     const waits = [all[200]!, all[201]!].map((wire) => texts.indexOf(textOf(wire)) - 10)
-    // Alone they take one second and two seconds from the last request of the other tenant: the rate is one a second.
+    // Without the other tenant they take one second and two seconds from its last request: the rate is one a second.
     t.ok(waits[0]! <= 2 && waits[1]! <= 4, `they took ${waits.join(' and ')} s`)
     await Promise.all(ended)
     t.match(await withdrawn, { kind: 'withdrawn' })

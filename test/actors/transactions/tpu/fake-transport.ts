@@ -94,7 +94,7 @@ export class FakeTransport implements QuicTransport {
     return connection
   }
 
-  /** Ends as the QUIC thread does with an error that nobody catches. */
+  /** Ends as the QUIC thread does with an uncaught error. */
   crash(error: Error): void {
     for (const connection of this.open) connection.close()
     this.#ended.resolve(error)

@@ -22,11 +22,11 @@ export interface QuicLeaderOptions {
   readonly streamsMax?: number
   /** Bytes of a stream that the leader takes before it reads; 0 lets writes hang. */
   readonly streamBytesMax?: number
-  /** Whether streams are read; one that is not keeps its place among those of the connection. */
+  /** Whether streams are read; an unread stream keeps its place among those of the connection. */
   readonly isReading?: boolean
 }
 
-/** A leader's QUIC port in this process, and what came to it. */
+/** A leader's QUIC port in this process, and the received transactions. */
 export interface QuicLeader {
   readonly address: LeaderAddress
   readonly received: Buffer[]

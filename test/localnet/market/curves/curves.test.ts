@@ -68,7 +68,7 @@ testWithFixtures(t, 'recorded swaps of Raydium CPMM came to what the product giv
       const bytes = Uint8Array.fromBase64(line.slice(14))
       if (bytes.subarray(0, 8).toHex() !== swapEvent.discriminator.toHex()) continue
       const event = swapEvent.read(bytes, 8)?.value
-      // Other programs log events of the same name.
+      // Other programs log events of this name.
       if (event === undefined || !pools.some((pool) => samePubkey(pool, event.poolId))) continue
       const tiers = [2500n, 10_000n, 20_000n, 40_000n, 3000n, 5000n].map((tier) =>
         productOut(

@@ -63,7 +63,7 @@ export class PoolBench extends MarketWorld {
   }
 }
 
-/** Returns an event or a part of one with keys as addresses, for comparison. */
+/** Returns an event, or a field of one, with keys as addresses, for comparison. */
 export function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return value.length === 32 ? pubkeyToBase58(value) : value.toHex()
   if (Array.isArray(value)) return value.map(plain)

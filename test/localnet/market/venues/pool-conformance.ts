@@ -270,7 +270,7 @@ function swaps<Pool extends PoolFacts>(
   return decoded
 }
 
-/** Returns the number of events of the change: one, or none if nothing could be changed. */
+/** Returns the number of events of the change: 1, or 0 if the change was impossible. */
 function changes<Pool extends PoolFacts>(
   bench: PoolBench,
   of: PoolCase<Pool>,
