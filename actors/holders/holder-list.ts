@@ -25,7 +25,7 @@ export class HolderList {
   readonly #stored: StoredStates
   document: Stored<HolderMint>
   state: HolderListState
-  /** The reading under way; null while there is none. */
+  /** The current reading, or null. */
   loading: ListLoading | null = null
   /** Reads it, and again after each fault; null before the first reading. */
   reader: Member | null = null

@@ -25,7 +25,7 @@ export const MIRROR_POLICY: MemberPolicy = {
 /** Tells whether a fault of a mirror is logged elsewhere. */
 export const isFaultOfMirror = (fault: unknown): boolean => fault instanceof MirrorStopped || isOutage(fault)
 
-/** Milliseconds in which a process that has lost the lease may still write. Chosen: four times as long as a write is tried. */
+/** Milliseconds in which a process that has lost the lease may still write: four times as long as a write is tried. */
 const TAKEOVER_MS = 30_000
 
 export interface MirrorShardDeps extends ProgramMirrorDeps {

@@ -15,19 +15,19 @@ import type { Snapshot } from './snapshot-differences.ts'
 import { UpdateCheck } from './update-check.ts'
 
 /**
- * Milliseconds from the time when the index and the node have a block until its updates count as complete. Chosen: nodes send
- * them within 100 ms; an update that is later still is noticed.
+ * Delay from the block, at the index and at the node, until its updates count as complete, in milliseconds. Nodes send them
+ * within 100 ms. An even later update is noticed.
  */
 const SETTLE_MS = 1_000
-/** Milliseconds between two audits, which compare the mirror with a new snapshot. Chosen: a scan is expensive for a node. */
+/** Interval of audits, which compare the mirror with a new snapshot, in milliseconds. A scan is expensive for a node. */
 const AUDIT_MS = 600_000
-/** The same if this process does not read blocks: only audits then find closed accounts. */
+/** Interval of audits if this process does not read blocks, in milliseconds. Only audits then find closed accounts. */
 const AUDIT_WITHOUT_BLOCKS_MS = 60_000
-/** Milliseconds after which a gap is repaired though the index has no later block. Chosen: slots are confirmed in two. */
+/** Delay until a gap is repaired though the index has no later block, in milliseconds. Slots are confirmed within two seconds. */
 const CONFIRMED_MS = 5_000
-/** Milliseconds between two looks when nothing happens. */
-const LOOK_MS = 250
-/** The same while an index is built: the process has other work, too. */
+/** Poll interval without an event, in milliseconds. */
+const POLL_INTERVAL_MS = 250
+/** Poll interval while an index is built, in milliseconds. The process has other work, too. */
 const BUILD_MS = 10
 /** Updates that wait for their slot: some hundred slots of the busiest program. At the limit a snapshot repairs the gap. */
 const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
@@ -177,7 +177,7 @@ export class ProgramMirror {
       else if (settled > this.progress.slot!) await this.#advance(subscription, settled, end)
       await this.#mirrored.prune()
       const isBuilding = await this.#indexes.step()
-      await this.#wake.wait(clock, isBuilding ? BUILD_MS : LOOK_MS, end)
+      await this.#wake.wait(clock, isBuilding ? BUILD_MS : POLL_INTERVAL_MS, end)
     }
   }
 
@@ -279,7 +279,7 @@ export class ProgramMirror {
     const { slot } = snapshot
     while (this.#settledSlot(this.#deps.clock.now()) < slot) {
       if (end.aborted || this.#gap !== null) return
-      await this.#wake.wait(this.#deps.clock, LOOK_MS, end)
+      await this.#wake.wait(this.#deps.clock, POLL_INTERVAL_MS, end)
     }
     if (slot > this.progress.slot!) await this.#advance(subscription, slot, end)
     if (this.#gap !== null || this.progress.slot !== slot) return

@@ -28,8 +28,8 @@ export class RateWindow implements RateCounter {
   take(name: string, quota: number, nowMs: number, calls = 1): RateUse {
     this.#turnTo(nowMs)
     const taken = this.#taken.get(name)
-    if (taken === undefined && this.#taken.size >= this.#namesMax) this.#forgetFirst()
     const allowed = (taken ?? 0) + calls <= quota
+    if (allowed && taken === undefined && this.#taken.size >= this.#namesMax) this.#forgetFirst()
     if (allowed) this.#taken.set(name, (taken ?? 0) + calls)
     return useOf(allowed, quota - (this.#taken.get(name) ?? 0), nowMs)
   }

@@ -123,6 +123,8 @@ export class HolderLists {
     const { decimals, tokenProgram } = account
     const asked = { mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs: now }
     const { ok } = await this.#documents.insert(asked)
+    // Another request was first, and begins the only reading.
+    if (!ok && minute === this.#minute) this.#begun--
     this.#onRequest()
     return ok
   }

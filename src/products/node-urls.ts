@@ -8,7 +8,7 @@ export const hasLocalnet = ({ config: { role, source }, source: replaced }: Kern
 /** Tells whether this process has a node: the localnet's or the operator's. */
 export const hasNode = (kernel: Kernel): boolean => hasLocalnet(kernel) || kernel.config.rpcUrl.length > 0
 
-/** Returns the URLs of the nodes to ask; none before the localnet listens. */
+/** Returns the URLs of the nodes to query; empty before the localnet listens. */
 export function nodeUrls(kernel: Kernel): readonly string[] {
   if (!hasLocalnet(kernel)) return kernel.config.rpcUrl
   const { url } = kernel.get(LOCALNET)

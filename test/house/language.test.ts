@@ -3,8 +3,8 @@ import { HOUSE, readSources } from './sources.ts'
 
 /** Openings of a comment that stand for a noun instead of naming it, and so have to be read twice. */
 const RIDDLE = /^(What|Of|Whoever|Whom|Whose|Who|So many)\b/
-/** A limit whose reason is missing; `Chosen: REASON` has one. */
-const BARE_CHOICE = /\bChosen(\.|$)/
+/** Stamps and turns of phrase that hide the quantity or the case. */
+const STAMPS = /\bChosen\b|\bbetween two looks\b|\bnull without\b|\b(is|are) none\b/
 /** Names that gave way to standard terms, as declared in code: a reader had to look each of them up. */
 const FORMER_NAMES = [
   ...['TouchLog', 'Answers', 'expressLane', 'Pace', 'LiveRanking', 'SecondChance', 'Memory', 'Peers'],
@@ -33,25 +33,29 @@ function commentsOf(text: string): string[] {
 /** The comments of a source text that break a rule of the house's language. Each paragraph of a comment is an opening. */
 function riddlesOf(text: string): string[] {
   return commentsOf(text).filter(
-    (comment) =>
-      BARE_CHOICE.test(comment) || comment.split(/\n\s*\n/).some((paragraph) => RIDDLE.test(paragraph))
+    (comment) => STAMPS.test(comment) || comment.split(/\n\s*\n/).some((paragraph) => RIDDLE.test(paragraph))
   )
 }
 
 /** The names declared in a source text that gave way to others. */
 const formerNamesOf = (text: string): string[] => [...text.matchAll(FORMER)].map(([, name]) => name!)
 
-t.test('a comment that opens with a relative clause or leaves a choice bare is found', async (t) => {
-  for (const comment of [
-    '/** What a block holds. */',
-    '  // Of a key.',
-    'call() // Whoever asks.',
-    '/**\n * A page.\n *\n * Who reads it waits.\n */',
-    '/** Milliseconds between two polls. Chosen. */',
-    '// Bytes of a page.\n// Chosen'
-  ])
-    t.same(riddlesOf(`a()\n${comment}\nb()\n`).length, 1, comment)
-})
+t.test(
+  'a comment that opens with a relative clause, or hides the quantity or the case, is found',
+  async (t) => {
+    for (const comment of [
+      '/** What a block holds. */',
+      '  // Of a key.',
+      'call() // Whoever asks.',
+      '/**\n * A page.\n *\n * Who reads it waits.\n */',
+      '/** Bytes of a page. Chosen: a screen has as many. */',
+      '/** Milliseconds between two looks. */',
+      '// null without a key',
+      '/** The key; undefined where there is none. */'
+    ])
+      t.same(riddlesOf(`a()\n${comment}\nb()\n`).length, 1, comment)
+  }
+)
 
 t.test(
   'a comment that opens with a verb or a noun, or gives the reason of a choice, is not found',
@@ -59,7 +63,7 @@ t.test(
     for (const comment of [
       '/** Returns the newest block. */',
       '// Offsets of a page: what is before the first is\n// What follows in a sentence.',
-      '/** Milliseconds between two polls. Chosen: a tenth of a slot. */',
+      '/** Poll interval in milliseconds: a tenth of a slot. */',
       "open('http://of.example')",
       "glob('src/**/*.ts') // every source"
     ])

@@ -87,7 +87,7 @@ const OF_PROCESS = /^test\/(memory|runner|house|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */
 const CHANGES_PROCESS =
   /\bprocess\.|\bglobalThis\b|\bgc\b|setFlags|getHeap|registerHooks|new Worker|\b(?:now|random) = |setGlobal|setDefault/
-/** Chosen: the files of a unit take ten to twenty seconds, and the start is a small part of that. */
+/** The files of a unit take ten to twenty seconds, and the start is a small part of that. */
 const UNIT_FILES_MAX = 10
 
 /**
