@@ -14,7 +14,7 @@ export interface OneForOneContext {
   readonly stuck: boolean
 }
 
-/** An `Ask`, or `News` of a member under its name. */
+/** An `UnitRequest`, or `UnitEvent` of a member under its name. */
 export interface OneForOneEvent {
   readonly type: string
   readonly error?: Error

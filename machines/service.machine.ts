@@ -1,6 +1,6 @@
 import { assign, sendTo, setup } from 'xstate'
 import { missing } from './unit.ts'
-import type { Ask, News } from './unit.ts'
+import type { UnitRequest, UnitEvent } from './unit.ts'
 
 /**
  * The whole tree as one unit, from its start to the end of the operating system's process. Its drain has one
@@ -13,7 +13,7 @@ export interface ServiceContext {
   readonly error: Error | null
 }
 
-export type ServiceEvent = Ask | News<'tree'>
+export type ServiceEvent = UnitRequest | UnitEvent<'tree'>
 
 /** The end of a service: stopped, or failed with the fault for which the process exits non-zero. */
 export type ServiceOutput = { readonly kind: 'stopped' } | { readonly kind: 'failed'; readonly error: Error }

@@ -2,7 +2,7 @@ import { assign, enqueueActions, sendTo, setup } from 'xstate'
 import { backoffMs } from './backoff.ts'
 import { StartRefused } from './start-refused.ts'
 import { missing } from './unit.ts'
-import type { Ask, Host, News, Policy, Resources, UnitInput } from './unit.ts'
+import type { UnitRequest, Host, UnitEvent, Policy, Resources, UnitInput } from './unit.ts'
 
 /**
  * One unit under its policy, with the units built on it inside. Events only record facts; the states act on them.
@@ -39,7 +39,11 @@ export interface SupervisedContext {
   readonly error: Error | null
 }
 
-export type SupervisedEvent = Ask | News<'process'> | News<'inside'> | { readonly type: 'crash.expired' }
+export type SupervisedEvent =
+  | UnitRequest
+  | UnitEvent<'process'>
+  | UnitEvent<'inside'>
+  | { readonly type: 'crash.expired' }
 
 /**
  * Records the first fault of an instance as its cause of death; later ones follow from it. A refused start fails the

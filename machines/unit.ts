@@ -8,7 +8,7 @@ import type { Backoff } from './backoff.ts'
  * (`process`, `inside` or a member's name): `<id>.ready`, sometimes `<id>.failing`, and at the end one of
  * `<id>.exited`, `<id>.crashed`, `<id>.stuck`.
  */
-export type Ask = { readonly type: 'drain' } | { readonly type: 'kill' }
+export type UnitRequest = { readonly type: 'drain' } | { readonly type: 'kill' }
 
 /** Resources of ready processes, by process name. Opaque here. */
 export type Resources = Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ export interface Failure {
 }
 
 /** Events from the unit that a host invoked as `Id`. A unit that restarts by itself sends `ready` again. */
-export type News<Id extends string> =
+export type UnitEvent<Id extends string> =
   | ({ readonly type: `${Id}.ready` } & Ready)
   /** Its resources are dead and it will not recover; its end follows. */
   | ({ readonly type: `${Id}.failing` } & Failure)

@@ -7,7 +7,7 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
-import { makeAgain } from './lost-records.ts'
+import { remake } from './lost-records.ts'
 import { Ingester, IN_FLIGHT_MAX, type IngesterDeps } from './ingester.ts'
 import type { Run } from '../supervision/process.ts'
 
@@ -44,9 +44,9 @@ export function ingest(
     const { losses } = storage
     if (losses !== null) {
       ready(open)
-      const { again = null } = source
+      const { refetch = null } = source
       try {
-        await makeAgain(storage, losses, { ...deps, again }, draining)
+        await remake(storage, losses, { ...deps, refetch }, draining)
       } catch (error) {
         if (draining.aborted) return
         throw error
@@ -71,7 +71,7 @@ export function ingest(
     }
     const ended = new AbortController()
     const until = AbortSignal.any([draining, ended.signal])
-    const recalled = deps.recallBlocks?.(head, storage.blocks, source.again, until)
+    const recalled = deps.recallBlocks?.(head, storage.blocks, source.refetch, until)
     try {
       await ingestFrom(head, from, ingestOne, ingested, deps.logger, draining)
     } finally {

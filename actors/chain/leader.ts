@@ -62,7 +62,7 @@ export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
       }
       const ended = new AbortController()
       const until = AbortSignal.any([over, ended.signal])
-      const recalled = deps.recallBlocks?.(head, storage.blocks, source.again, until)
+      const recalled = deps.recallBlocks?.(head, storage.blocks, source.refetch, until)
       void watchHead(storage, () => given, deps.clock, until).catch((error) => ended.abort(error))
       try {
         await ingestFrom(head, source, ingestOne, ingested, deps.logger, until)

@@ -20,7 +20,7 @@ const GAPS_MAX = 100
  *     are copied from it. That needs all rows since the first block.
  * R3. The record of the losses is deleted last: a process that is killed before starts over.
  */
-export async function makeAgain(
+export async function remake(
   storage: Storage,
   losses: Losses,
   deps: LostRowsDeps & { readonly logger: Logger },

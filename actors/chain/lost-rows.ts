@@ -12,7 +12,7 @@ import type { PoolEventRow, SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { COLD_SOL_USD, minuteOf, solUsdAfter } from '../../src/market/sol-usd.ts'
 import { blockOfRows, isWhole, type StoredBlock } from '../../src/market/stored-block.ts'
 import { affectedKeys } from '../../src/market/affected-keys.ts'
-import type { BlockAgain } from '../../src/node/block-source.ts'
+import type { RefetchBlock } from '../../src/node/block-source.ts'
 import { gapsAfter } from '../../src/node/coverage.ts'
 import { readDecodingPeriods } from '../../src/node/decoding-periods.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
@@ -24,7 +24,7 @@ import { loadReadSet, restoreMarket } from './market-loader.ts'
 export interface LostRowsDeps {
   readonly fold: FoldOptions
   /** Gives blocks whose rows are lost; null if there is no source for them. */
-  readonly again: BlockAgain | null
+  readonly refetch: RefetchBlock | null
   readonly clock: Clock
   /** Absent if transfer fees cannot be read from a node. */
   readonly transferFees?: TransferFees | undefined
@@ -179,11 +179,11 @@ export class LostRows {
   /** Reads a block with lost rows again; null if that is not possible, or if there was no block. */
   async #refetch(stored: StoredBlock): Promise<DecodedBlock | null> {
     const { slot, row, trades, poolEvents } = stored
-    const { again, clock, transferFees } = this.#deps
+    const { refetch, clock, transferFees } = this.#deps
     const miss = (why: string): null => this.#miss(stored, why)
-    if (again === null) return miss(NO_SOURCE)
+    if (refetch === null) return miss(NO_SOURCE)
     for (;;) {
-      const found = await again(slot, this.#signal)
+      const found = await refetch(slot, this.#signal)
       if (found === 'skipped') return isNothing(stored) ? null : miss(OTHER_BLOCK)
       if (found !== null) {
         this.#triesLeft = TRIES

@@ -58,7 +58,7 @@ export function recordedSource(
       yield* paced(index, after, speed, clock, signal)
     }
 
-    ready({ blocks, again: async (slot) => blockAgain(await indexing, slot) })
+    ready({ blocks, refetch: async (slot) => refetchBlock(await indexing, slot) })
     const index = await indexing
     if (draining.aborted) return
     report.index = index
@@ -73,10 +73,10 @@ export function recordedSource(
 export function indexedSource(
   index: RecordedIndex,
   clock: Clock
-): Required<Pick<BlockSource, 'blocks' | 'again'>> {
+): Required<Pick<BlockSource, 'blocks' | 'refetch'>> {
   return {
     blocks: ({ after, signal }) => paced(index, after, 'max', clock, signal),
-    again: (slot) => blockAgain(index, slot)
+    refetch: (slot) => refetchBlock(index, slot)
   }
 }
 
@@ -148,7 +148,7 @@ async function* paced(
 }
 
 /** Reads one block; a folder does not say anything about slots that it does not hold. */
-async function blockAgain(index: RecordedIndex, slot: number): Promise<SourcedBlock | null> {
+async function refetchBlock(index: RecordedIndex, slot: number): Promise<SourcedBlock | null> {
   if (!index.bySlot.has(slot)) return null
   for await (const block of readRecorded(index, { fromSlot: slot })) return recorded(block)
   return null

@@ -154,7 +154,7 @@ export class ConnectionChannels implements Reader {
    * Sends an event of a private channel without a past, if the client has subscribed to it. `body` is its data as that of
    * EncodedEvent. Its cursor moves no client back, and several events may share one.
    */
-  tell(channel: string, body: Uint8Array): void {
+  publish(channel: string, body: Uint8Array): void {
     if (!this.#subscriptions.has(channel)) return
     this.#give([eventFrames(channel, [{ cursor: this.shownCursor, body }], false)])
   }

@@ -150,8 +150,8 @@ export class StreamConnection implements ChannelsOwner {
   }
 
   /** Sends an event of a private channel without a past, if the client has subscribed to it. */
-  tell(channel: string, body: Uint8Array): void {
-    this.#channels.tell(channel, body)
+  publish(channel: string, body: Uint8Array): void {
+    this.#channels.publish(channel, body)
   }
 
   /** Sends changes of the tenant's submissions that were stored just now, if the client has subscribed to them. */

@@ -147,7 +147,7 @@ export class Tenants implements StreamGateway {
    * Sends an event of a private channel to the connections of its tenant that have the channel. With null some events may
    * have been lost; those that are stored are then read from the store.
    */
-  tell(event: TenantEvent | null): void {
+  publish(event: TenantEvent | null): void {
     if (event === null) return this.#lookForChanges()
     const connections = this.#tenants.get(event.tenant)
     if (connections === undefined) return
@@ -159,7 +159,7 @@ export class Tenants implements StreamGateway {
       return
     }
     const body = bodyOf(event.data)
-    for (const connection of connections.keys()) connection.tell(event.channel, body)
+    for (const connection of connections.keys()) connection.publish(event.channel, body)
   }
 
   /**
@@ -254,7 +254,7 @@ export function tenants<Needs extends { readonly channels: Channels }>(
     gauge('connections', () => all.size)
     gauge('subscriptions', () => all.health.subscriptions)
     gauge('dropped_events', () => all.health.dropped)
-    const unsubscribe = deps.tenantEvents.subscribe((event) => all.tell(event), hints)
+    const unsubscribe = deps.tenantEvents.subscribe((event) => all.publish(event), hints)
     try {
       ready(all)
       while (!draining.aborted) {

@@ -3,7 +3,7 @@ import type { Policy } from '../../machines/unit.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { MemberCounts } from './dynamic-supervisor.ts'
-import type { Life, Witness } from './process.ts'
+import type { ProcessInstance, ProcessObserver } from './process.ts'
 
 export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one'
 
@@ -30,7 +30,7 @@ export interface TreeNode {
 type About = Pick<TreeNode, 'name' | 'kind' | 'strategy' | 'restart'>
 
 /** State of one unit over the life of the service, across its machines and instances. */
-export class LiveUnit implements Witness {
+export class LiveUnit implements ProcessObserver {
   readonly #clock: Clock
   readonly #about: About
   readonly #children: readonly LiveUnit[]
@@ -43,7 +43,7 @@ export class LiveUnit implements Witness {
   #startedAt: number | null = null
   #error: Error | null = null
   #errorAt = 0
-  #life: Life | undefined
+  #life: ProcessInstance | undefined
 
   constructor(about: About, children: readonly LiveUnit[], clock: Clock, onFault: (error: Error) => void) {
     this.#about = about
@@ -52,11 +52,11 @@ export class LiveUnit implements Witness {
     this.#onFault = onFault
   }
 
-  born(life: Life): void {
+  born(life: ProcessInstance): void {
     this.#life = life
   }
 
-  died(life: Life): void {
+  died(life: ProcessInstance): void {
     if (this.#life === life) this.#life = undefined
   }
 

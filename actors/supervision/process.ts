@@ -1,5 +1,5 @@
 import { fromCallback } from 'xstate'
-import type { Ask, Resources, UnitInput, UnitLogic } from '../../machines/unit.ts'
+import type { UnitRequest, Resources, UnitInput, UnitLogic } from '../../machines/unit.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { MemberCounts } from './dynamic-supervisor.ts'
 
@@ -30,7 +30,7 @@ export interface ProcessScope<Needs, Gives = void> {
 export type Run<Needs, Gives = void> = (scope: ProcessScope<Needs, Gives>) => Promise<void>
 
 /** One instance of a process, as an observer sees it. */
-export interface Life {
+export interface ProcessInstance {
   readonly gauges: Map<string, () => number>
   readonly members: Map<string, () => MemberCounts>
   /** Only of a source. */
@@ -39,9 +39,9 @@ export interface Life {
   crash(error: Error): void
 }
 
-export interface Witness {
-  born(life: Life): void
-  died(life: Life): void
+export interface ProcessObserver {
+  born(life: ProcessInstance): void
+  died(life: ProcessInstance): void
   reported(error: Error): void
 }
 
@@ -49,8 +49,8 @@ export interface Witness {
  * Returns the actor of a process, invoked as `process`. It never throws. At its end it reports once whether it exited
  * or crashed; an AbortError after a drain or a kill is an exit.
  */
-export function fromProcess(name: string, run: Run<Resources, unknown>, witness: Witness): UnitLogic {
-  return fromCallback<Ask, UnitInput>(({ input, receive, sendBack }) => {
+export function fromProcess(name: string, run: Run<Resources, unknown>, witness: ProcessObserver): UnitLogic {
+  return fromCallback<UnitRequest, UnitInput>(({ input, receive, sendBack }) => {
     const drain = new AbortController()
     const kill = new AbortController()
     let forced: Error | undefined
@@ -59,7 +59,7 @@ export function fromProcess(name: string, run: Run<Resources, unknown>, witness:
       kill.abort(reason)
       drain.abort(kill.signal.reason)
     }
-    const life: Life = {
+    const life: ProcessInstance = {
       gauges: new Map(),
       members: new Map(),
       status: null,

@@ -5,7 +5,7 @@ import type { ServiceOutput } from '../../machines/service.machine.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { supervised } from '../../machines/supervised.machine.ts'
 import { backoffMs, jittered } from '../../machines/backoff.ts'
-import type { Ask, Policy, UnitInput, UnitLogic } from '../../machines/unit.ts'
+import type { UnitRequest, Policy, UnitInput, UnitLogic } from '../../machines/unit.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import { LiveUnit, observeUnits } from './live-tree.ts'
@@ -186,7 +186,7 @@ function neverAlone(policy: Policy): Policy {
 }
 
 /** The unit inside the innermost one: always ready, and ends on request. */
-const nothing: UnitLogic = fromCallback<Ask, UnitInput>(({ self, sendBack, receive }) => {
+const nothing: UnitLogic = fromCallback<UnitRequest, UnitInput>(({ self, sendBack, receive }) => {
   receive(() => sendBack({ type: `${self.id}.exited` }))
   sendBack({ type: `${self.id}.ready`, gives: {} })
 })

@@ -1,5 +1,5 @@
 import type { SlotRow } from '../../src/market/rows.ts'
-import type { BlockAgain } from '../../src/node/block-source.ts'
+import type { RefetchBlock } from '../../src/node/block-source.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { CommittedBlocks } from '../../src/node/committed-blocks.ts'
@@ -22,7 +22,7 @@ export interface RecallDeps {
 export type RecallBlocks = (
   head: SlotRow | null,
   blocks: Pick<BlockStore, 'between'>,
-  again: BlockAgain | undefined,
+  refetch: RefetchBlock | undefined,
   signal: AbortSignal
 ) => Promise<void>
 
@@ -33,8 +33,8 @@ export type RecallBlocks = (
  * skipped.
  */
 export function recallBlocks({ committedBlocks, clock, logger }: RecallDeps): RecallBlocks {
-  return async (head, blocks, again, signal) => {
-    if (head === null || again === undefined) return
+  return async (head, blocks, refetch, signal) => {
+    if (head === null || refetch === undefined) return
     let lostAfter = Infinity
     const unsubscribe = committedBlocks.subscribe({
       read: () => () => undefined,
@@ -47,7 +47,7 @@ export function recallBlocks({ committedBlocks, clock, logger }: RecallDeps): Re
       const rows = await blocks.between(Math.max(0, head.slot - FEE_SLOTS + 1), head.slot)
       for (const { slot, blockhash } of rows.toReversed()) {
         if (!committedBlocks.lacks(slot)) continue
-        const found = await again(slot, signal)
+        const found = await refetch(slot, signal)
         if (signal.aborted) return
         const block = found === null || found === 'skipped' ? null : found.block
         const isStored = block !== null && (blockhash === null || block.blockhash === blockhash)

@@ -179,7 +179,7 @@ export class Tracker {
   }
 
   /** Takes up a submission from a list, with its stored progress, and the state that was last published to its tenant. */
-  takeUp(
+  adopt(
     stored: Stored<Submission>,
     claim: ShardClaim,
     progress: SubmissionProgress | null,
@@ -193,7 +193,7 @@ export class Tracker {
   /** Takes up a submission whose tracking had ended without a known end, after a repeated request. */
   reopen(stored: Stored<Submission>, claim: ShardClaim, progress: SubmissionProgress | null): void {
     this.#lists.noteReopened(stored.value)
-    this.takeUp(stored, claim, progress)
+    this.adopt(stored, claim, progress)
   }
 
   /** Asks nodes until `end` aborts. Rejects on a fault that concerns all transactions. */

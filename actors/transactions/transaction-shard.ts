@@ -144,12 +144,12 @@ export class TransactionShard implements OwnedShard {
       const published = await this.#publishedChange(stored.value, known)
       if (this.#isStopping || this.claim.lost.aborted) return
       if (known === null || published === null) {
-        this.#tracker.takeUp(stored, this.claim, known, published && publishedState(published))
+        this.#tracker.adopt(stored, this.claim, known, published && publishedState(published))
         continue
       }
       const newest = progressAsPublished(known, published)
       if (isEnd(newest)) await this.#end(stored, newest)
-      else this.#tracker.takeUp(stored, this.claim, newest, publishedState(published))
+      else this.#tracker.adopt(stored, this.claim, newest, publishedState(published))
     }
   }
 

@@ -20,5 +20,5 @@ export interface DeliveryDeps {
   readonly random: Random
   readonly newBatchId: () => string
   readonly metrics: Omit<WebhookMetrics, 'show'>
-  readonly changes: Pick<WebhookChanges, 'tell' | 'dropped'>
+  readonly changes: Pick<WebhookChanges, 'publish' | 'dropped'>
 }

@@ -292,7 +292,7 @@ export class WebhookDelivery {
     this.#stored = await this.#store.update(this.#stored, change, end)
     const { value } = this.#stored
     const isDone = this.#stored.version !== version && value.disabledAtMs === nowMs
-    if (isDone) changes.tell(value, { event: 'deactivated', reason })
+    if (isDone) changes.publish(value, { event: 'deactivated', reason })
   }
 
   #change(event: WebhookEvent): void {

@@ -1,5 +1,5 @@
 import type { ServedArchive } from '../archive/served-archive.ts'
-import type { AccountParts } from '../accounts/parts.ts'
+import type { AccountServices } from '../accounts/services.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { CallWeights } from '../access/call-weights.ts'
@@ -24,7 +24,7 @@ import type { FinalizedSlots } from '../rpc/mirrored-accounts.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { FeeStatistics, TransactionParts } from '../transactions/ports.ts'
+import type { FeeStatistics, TransactionServices } from '../transactions/ports.ts'
 import type { Turns } from '../work/turns.ts'
 import type { WebhookChanges } from '../webhooks/changes.ts'
 import type { DeliveryLog, UrlGuard, WebhookDeliveries, WebhookSecrets } from '../webhooks/ports.ts'
@@ -32,18 +32,18 @@ import type { WebhookSender, WebhookSigner } from '../webhooks/webhook.ts'
 import type { HttpBounds } from './bounds.ts'
 
 /** The services of webhooks that the HTTP side uses. */
-export interface WebhookParts {
+export interface WebhookServices {
   readonly guard: UrlGuard
   readonly secrets: WebhookSecrets
   readonly signer: WebhookSigner
   readonly sender: WebhookSender
   readonly attempts: DeliveryLog
   readonly deliveries: WebhookDeliveries
-  readonly changes: Pick<WebhookChanges, 'tell'>
+  readonly changes: Pick<WebhookChanges, 'publish'>
 }
 
 /** The services of JSON-RPC that the HTTP side uses. */
-export interface RpcParts {
+export interface RpcServices {
   readonly gateway: RpcGateway
   readonly methods: MethodTable
   /** Whether the process has a node; if not, methods that need it are refused. */
@@ -76,14 +76,14 @@ export interface AppDeps {
   /** Null if the process has no node for the RPC URL. */
   readonly rpcSockets?: RpcSocketGateway | null
   /** Null in a process that serves no webhooks. */
-  readonly webhooks: WebhookParts | null
+  readonly webhooks: WebhookServices | null
   /** Null if the process has no node to send transactions to. */
-  readonly transactions: TransactionParts | null
+  readonly transactions: TransactionServices | null
   /** Empty in a process that does not get the fees of blocks. */
   readonly fees: FeeStatistics
   /** Null if the process has no node to read accounts from. */
-  readonly accounts: AccountParts | null
-  readonly rpc: RpcParts
+  readonly accounts: AccountServices | null
+  readonly rpc: RpcServices
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors no programs. */
   readonly programsChanged?: (() => void) | undefined
   /** Announces a request for the holders of a token; absent in a process that stores no holder lists. */

@@ -1,8 +1,8 @@
 import type { MintFacts } from '../accounts/mint-facts.ts'
 import { REFRESH_MS } from '../accounts/mint-directory.ts'
-import type { AccountParts } from '../accounts/parts.ts'
+import type { AccountServices } from '../accounts/services.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
-import { ANSWER_MS } from './account-parts.ts'
+import { ANSWER_MS } from './account-services.ts'
 
 /** Cached facts of a mint's accounts. */
 export interface KnownFacts {
@@ -21,7 +21,7 @@ const UNREAD: KnownFacts = { ...WITHOUT_NODE, maxAgeMs: ANSWER_MS }
  * Returns the cached facts of a mint's accounts without a request to the node. Missing or stale facts are refreshed
  * in the background. An answer made before the accounts are read has a short TTL.
  */
-export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: Pubkey): KnownFacts {
+export function knownFacts(accounts: Pick<AccountServices, 'mints'> | null, mint: Pubkey): KnownFacts {
   if (accounts === null) return WITHOUT_NODE
   accounts.mints.refresh(mint)
   const known = accounts.mints.peek(mint)
@@ -31,7 +31,7 @@ export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: P
 }
 
 /** Returns the cached facts of a mint, of any age; null if they are unread, and for an address that is not a mint. */
-export function factsOf({ mints }: Pick<AccountParts, 'mints'>, mint: Pubkey): MintFacts | null {
+export function factsOf({ mints }: Pick<AccountServices, 'mints'>, mint: Pubkey): MintFacts | null {
   const reading = mints.peek(mint)?.reading
   return reading?.kind === 'facts' ? reading : null
 }

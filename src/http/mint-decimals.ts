@@ -1,4 +1,4 @@
-import type { AccountParts } from '../accounts/parts.ts'
+import type { AccountServices } from '../accounts/services.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../chain/token-accounts.ts'
 
@@ -8,7 +8,7 @@ const MINTS_MAX = 1_000
 /** Returns the decimals of mints by their map key, if the mint is cached or can be read within the limit. */
 export async function decimalsOf(
   mints: readonly Pubkey[],
-  { mints: directory }: Pick<AccountParts, 'mints'>,
+  { mints: directory }: Pick<AccountServices, 'mints'>,
   limitMs: number
 ): Promise<Map<string, number>> {
   const found = new Map([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])

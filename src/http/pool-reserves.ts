@@ -1,9 +1,9 @@
-import type { AccountParts } from '../accounts/parts.ts'
+import type { AccountServices } from '../accounts/services.ts'
 import { reservesOf, withReserves, type PoolReserves } from '../accounts/pools/live-reserves.ts'
 import type { MarketPool } from '../archive/market-stores.ts'
 import { isLaunchpad } from '../market/curves.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
-import { ANSWER_MS } from './account-parts.ts'
+import { ANSWER_MS } from './account-services.ts'
 
 /** TTL in milliseconds of an answer with cached reserves, as for mints. */
 const REPEATED_MS = 10_000
@@ -12,7 +12,7 @@ const ARCHIVED = 'the pool is known only from the archive'
 
 /** Returns the reserves of pools in order; unknown for archived pools. Waits for the node as `PoolDirectory.within` does. */
 export async function readReserves(
-  accounts: Pick<AccountParts, 'pools'> | null,
+  accounts: Pick<AccountServices, 'pools'> | null,
   rows: readonly MarketPool[]
 ): Promise<readonly PoolReserves[]> {
   const without = (row: MarketPool): PoolReserves =>
@@ -43,7 +43,7 @@ export interface ValuedPools {
  * would not value them.
  */
 export function knownReserves(
-  accounts: Pick<AccountParts, 'pools'> | null,
+  accounts: Pick<AccountServices, 'pools'> | null,
   rows: readonly PoolRow[]
 ): ValuedPools {
   const slots: number[] = []

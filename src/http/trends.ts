@@ -1,6 +1,6 @@
-import type { AccountParts } from '../accounts/parts.ts'
+import type { AccountServices } from '../accounts/services.ts'
 import { mergedNames } from '../api/metadata.ts'
-import { ANSWER_MS } from './account-parts.ts'
+import { ANSWER_MS } from './account-services.ts'
 import type { AppDeps } from './deps.ts'
 import { knownFacts, type KnownFacts } from './known-mint.ts'
 import { namesStatedBy } from './stated-names.ts'
@@ -39,7 +39,7 @@ export class Trends {
   readonly #marketOf: () => MarketStores
   readonly #cash: CashList
   readonly #feed: CommitFeed
-  readonly #accounts: AccountParts | null
+  readonly #accounts: AccountServices | null
   /** Trends by window and mint. */
   readonly #cached = new Map<string, KnownTrend>()
   #end = -Infinity

@@ -1,5 +1,5 @@
 import type { MintFacts } from '../accounts/mint-facts.ts'
-import type { AccountParts } from '../accounts/parts.ts'
+import type { AccountServices } from '../accounts/services.ts'
 import type { KnownFacts } from './known-mint.ts'
 import { knownReserves, type ValuedPools } from './pool-reserves.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -37,7 +37,7 @@ export async function readPricedToken(
   { launches, curves, pools, pairs }: PricedStores,
   mint: Pubkey,
   { facts, slot }: Pick<KnownFacts, 'facts' | 'slot'>,
-  accounts: Pick<AccountParts, 'pools'> | null
+  accounts: Pick<AccountServices, 'pools'> | null
 ): Promise<PricedToken> {
   const [launch, curve, listed, paired] = await Promise.all([
     launches.get(mint),

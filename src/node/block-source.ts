@@ -47,10 +47,10 @@ export interface BlockSource {
     readonly signal: AbortSignal
   }): AsyncIterable<SourcedBlock>
   /**
-   * Fetches one block again; `skipped` if its slot has no block, null if no queried source has it. Waits while no
+   * Refetches one block; `skipped` if its slot has no block, null if no queried source has it. Waits while no
    * source is available. Rejects only with the signal's reason. Absent in sources that deliver blocks only in order.
    */
-  readonly again?: BlockAgain
+  readonly refetch?: RefetchBlock
 }
 
-export type BlockAgain = (slot: number, signal: AbortSignal) => Promise<SourcedBlock | 'skipped' | null>
+export type RefetchBlock = (slot: number, signal: AbortSignal) => Promise<SourcedBlock | 'skipped' | null>

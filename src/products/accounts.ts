@@ -8,7 +8,7 @@ import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
 import { RpcAccountNode } from '../accounts/node-client.ts'
 import type { PoolDirectory } from '../accounts/pools/pool-directory.ts'
-import type { AccountParts } from '../accounts/parts.ts'
+import type { AccountServices } from '../accounts/services.ts'
 import { ACCOUNT_SETTINGS } from '../config/settings/accounts.ts'
 import { metadataRoutes } from '../http/routes/metadata.ts'
 import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
@@ -56,8 +56,8 @@ export const ACCOUNTS: Product = {
   routes: [metadataRoutes, tokenAccountRoutes]
 }
 
-/** Returns the parts of the account side that the HTTP side uses; null in a process without a node. */
-export function accountPartsOf(kernel: Kernel): AccountParts | null {
+/** Returns the account services that the HTTP side uses; null in a process without a node. */
+export function accountServicesOf(kernel: Kernel): AccountServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(ACCOUNTS)) return null
   const { get } = kernel
   const [accounts, mints, pools, offChain] = [get(ACCOUNT_NODES), get(MINTS), get(POOLS), get(OFF_CHAIN)]

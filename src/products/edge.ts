@@ -14,12 +14,12 @@ import { docsRoutes } from '../http/routes/docs.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
-import { accountPartsOf } from './accounts.ts'
+import { accountServicesOf } from './accounts.ts'
 import { hasRpcSockets, RPC_SOCKETS, rpcSocketsOf } from './rpc-subscriptions.ts'
-import { RPC_NODES, rpcPartsOf, weightsOf } from './rpc.ts'
+import { RPC_NODES, rpcServicesOf, weightsOf } from './rpc.ts'
 import { STREAM, STREAM_TENANTS, streamOf } from './stream.ts'
-import { transactionPartsOf } from './transactions.ts'
-import { webhookPartsOf } from './webhooks.ts'
+import { transactionServicesOf } from './transactions.ts'
+import { webhookServicesOf } from './webhooks.ts'
 import { DEMO_KEY } from './access.ts'
 import { SERVED_ARCHIVE } from './archive.ts'
 import { CASH, FEES, LOCALNET, RECORDED } from './chain-capabilities.ts'
@@ -109,12 +109,12 @@ function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
   }
   const services = {
     stream: products.includes(STREAM) ? streamOf(kernel) : null,
-    transactions: transactionPartsOf(kernel),
-    accounts: accountPartsOf(kernel),
-    rpc: rpcPartsOf(kernel),
+    transactions: transactionServicesOf(kernel),
+    accounts: accountServicesOf(kernel),
+    rpc: rpcServicesOf(kernel),
     rpcSockets: hasRpcSockets(kernel) ? rpcSocketsOf(kernel) : null
   }
-  const webhooksOf = webhookPartsOf(kernel)
+  const webhooksOf = webhookServicesOf(kernel)
   const routes = routesOf(products)
   return (given, own) => {
     const coordination = coordinationOf(kernel, given)

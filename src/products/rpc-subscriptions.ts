@@ -3,7 +3,7 @@ import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
 import type { OpenRpc } from '../../actors/rpc/rpc.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import type { RpcParts } from '../http/deps.ts'
+import type { RpcServices } from '../http/deps.ts'
 import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import { hasNode, pubsubUrls } from './node-urls.ts'
 import { KEY_SOCKETS } from './access.ts'
@@ -24,7 +24,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { ports, logger, metrics, turns, get } = kernel
-    const run = pubsub<Spine & { readonly rpc: OpenRpc; readonly calls: RpcParts }>(
+    const run = pubsub<Spine & { readonly rpc: OpenRpc; readonly calls: RpcServices }>(
       {
         ...ports,
         logger,

@@ -4,7 +4,7 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RPC_SETTINGS } from '../config/settings/rpc.ts'
-import type { RpcParts } from '../http/deps.ts'
+import type { RpcServices } from '../http/deps.ts'
 import { adminNodeRoutes } from '../http/routes/admin-nodes.ts'
 import { rpcRoutes } from '../http/routes/rpc.ts'
 import { sourceCoverage } from '../node/coverage.ts'
@@ -18,7 +18,7 @@ import { SlotFloors } from '../rpc/slot-floors.ts'
 import { TrackedSends } from '../rpc/tracked-sends.ts'
 import { hasLocalnet, hasNode as isConfigured, nodeUrls } from './node-urls.ts'
 import { beside, resource, type Kernel, type Product, type Spine } from './product.ts'
-import { transactionPartsOf } from './transactions.ts'
+import { transactionServicesOf } from './transactions.ts'
 
 /** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
 const FINALITY_SLOTS = 32
@@ -27,7 +27,7 @@ const FINALITY_SLOTS = 32
 export const RPC_NODES = resource<OpenRpc>('the connections to nodes')
 
 /** The calls of the RPC URL, over HTTP and over sockets. */
-export const RPC_CALLS = resource<RpcParts>('the calls of the RPC URL')
+export const RPC_CALLS = resource<RpcServices>('the calls of the RPC URL')
 
 /** The drop-in RPC URL: JSON-RPC of the operator's nodes, over HTTP. */
 export const RPC: Product = {
@@ -73,9 +73,9 @@ function methodsOf(kernel: Kernel): MethodTable {
 }
 
 /** Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers what needs none. */
-function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcParts> {
+function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServices> {
   const { ports, metrics, turns } = kernel
-  const transactions = transactionPartsOf(kernel)
+  const transactions = transactionServicesOf(kernel)
   return async ({ input: { storage, rpc }, draining, ready }) => {
     const methods = methodsOf(kernel)
     const finalized = rpc === undefined ? null : { newest: () => rpc.nodes.newest('finalized') }
@@ -95,8 +95,8 @@ function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcParts
   }
 }
 
-/** Returns the parts of JSON-RPC that the HTTP side uses. */
-export function rpcPartsOf(kernel: Kernel): RpcParts {
+/** Returns the JSON-RPC services that the HTTP side uses. */
+export function rpcServicesOf(kernel: Kernel): RpcServices {
   const calls = kernel.get(RPC_CALLS)
   return {
     get gateway() {

@@ -15,7 +15,7 @@ import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { YellowstoneSourceOptions } from '../../actors/chain/yellowstone-source.ts'
 import type { CoverageStore, Storage } from '../../storage/port.ts'
 import { backoffMs } from '../../machines/backoff.ts'
-import type { BlockAgain, BlockSource } from '../node/block-source.ts'
+import type { RefetchBlock, BlockSource } from '../node/block-source.ts'
 import type { Config } from '../config/config.ts'
 import { lostForkOf, sourceCoverage } from '../node/coverage.ts'
 import type { Commitment } from '../market/rows.ts'
@@ -120,7 +120,7 @@ function withNodes<More>(
     const nodes = nodesOf(scope.input)
     const missing = missingBlocks(nodes, storage.coverage, deps)
     const commitment = confirmedAtLeast(nodes.commitment)
-    const again: BlockAgain = async (slot, signal) => {
+    const refetch: RefetchBlock = async (slot, signal) => {
       for (let attempt = 1; ; attempt++) {
         const found = await missing.fetch(slot, signal)
         if (found === 'skipped') return found
@@ -131,7 +131,7 @@ function withNodes<More>(
       }
     }
     try {
-      const asked: BlockSource = { blocks: (options) => source.blocks(options), again }
+      const asked: BlockSource = { blocks: (options) => source.blocks(options), refetch }
       await ingest({ ...scope, input: { ...scope.input, source: asked } })
     } finally {
       await missing.close()

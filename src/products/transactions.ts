@@ -20,7 +20,7 @@ import { LocalTracking, SharedTracking } from '../transactions/local-tracking.ts
 import { SharedBundles } from '../transactions/shared-bundles.ts'
 import { changesTtlMs } from '../transactions/change-batch.ts'
 import { RpcTransactionNode } from '../transactions/node-client.ts'
-import type { LeaderSender, TransactionParts } from '../transactions/ports.ts'
+import type { LeaderSender, TransactionServices } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
 import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.ts'
 import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
@@ -44,7 +44,7 @@ const NODES = resource<RpcTransactionNode>('the connections to nodes')
 const ENGINE = resource<OpenBlockEngine>('the connections to the block engine')
 const LEADERS = resource<LeaderSender>('the connections to leaders')
 /** The objects that requests for transactions share. */
-const REQUESTS = resource<TransactionParts>('the transactions')
+const REQUESTS = resource<TransactionServices>('the transactions')
 
 /** The transactions that this process tracks, for its requests. */
 const LOCAL_TRACKING = capability(() => new LocalTracking())
@@ -135,7 +135,7 @@ function leaderUnits(kernel: Kernel): Unit<Spine>[] {
 }
 
 /** Owns what requests for transactions share, over HTTP and over JSON-RPC. */
-function requests(kernel: Kernel): Run<Spine, TransactionParts> {
+function requests(kernel: Kernel): Run<Spine, TransactionServices> {
   const { ports, get } = kernel
   const [nodes, engine, tracking, sightings] = [get(NODES), get(ENGINE), get(LOCAL_TRACKING), get(SIGHTINGS)]
   return async ({ input, draining, ready }) => {
@@ -156,8 +156,8 @@ function requests(kernel: Kernel): Run<Spine, TransactionParts> {
   }
 }
 
-/** Returns the parts of transactions that the HTTP side uses; null in a process without a node to send to. */
-export function transactionPartsOf(kernel: Kernel): TransactionParts | null {
+/** Returns the transaction services that the HTTP side uses; null in a process without a node to send to. */
+export function transactionServicesOf(kernel: Kernel): TransactionServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(TRANSACTIONS)) return null
   const transactions = kernel.get(REQUESTS)
   return {

@@ -3,7 +3,7 @@ import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { WEBHOOK_SETTINGS } from '../config/settings/webhooks.ts'
-import type { WebhookParts } from '../http/deps.ts'
+import type { WebhookServices } from '../http/deps.ts'
 import { webhookRoutes } from '../http/routes/webhooks.ts'
 import { listAttempts, storeAttempts } from '../webhooks/attempts.ts'
 import { WebhookChanges } from '../webhooks/changes.ts'
@@ -65,8 +65,8 @@ export const DELIVERY: Product = {
   }
 }
 
-/** Returns the parts of webhooks that the HTTP side uses; null in a process without them. */
-export function webhookPartsOf(kernel: Kernel): (given: Spine) => WebhookParts | null {
+/** Returns the webhook services that the HTTP side uses; null in a process without them. */
+export function webhookServicesOf(kernel: Kernel): (given: Spine) => WebhookServices | null {
   const { ports, products, get } = kernel
   if (!products.includes(WEBHOOKS)) return () => null
   const outgoing = get(OUTGOING)

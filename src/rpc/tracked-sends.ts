@@ -3,7 +3,7 @@ import { decodeBase58 } from '../chain/base58.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { TransactionIntake, transactionIn } from '../transactions/intake.ts'
-import type { TransactionParts } from '../transactions/ports.ts'
+import type { TransactionServices } from '../transactions/ports.ts'
 import { upstreamDown, type RpcError } from './rpc-error.ts'
 
 /** Maximum base58 length of a transaction of 1,232 bytes (agave, MAX_BASE58_SIZE); longer text is not decoded. */
@@ -19,7 +19,7 @@ export type SendOutcome = { readonly result: string } | { readonly error: RpcErr
 export class TrackedSends {
   readonly #intake: TransactionIntake
 
-  constructor(documents: DocumentStore, parts: TransactionParts, clock: Clock) {
+  constructor(documents: DocumentStore, parts: TransactionServices, clock: Clock) {
     this.#intake = new TransactionIntake({ documents, parts, clock })
   }
 
@@ -31,15 +31,15 @@ export class TrackedSends {
     const base64 = options['encoding'] === 'base64' ? text : base64Of(text)
     if (base64 === null) return invalid('invalid base58 encoding')
     try {
-      const wish = {
+      const request = {
         transaction: transactionIn('transaction', base64),
         route: 'node',
         revertProtection: false,
         preflight: options['skipPreflight'] !== true
       } as const
-      await this.#intake.check(tenant, wish, signal)
-      await this.#intake.take(tenant, wish)
-      return { result: JSON.stringify(wish.transaction.signature) }
+      await this.#intake.check(tenant, request, signal)
+      await this.#intake.take(tenant, request)
+      return { result: JSON.stringify(request.transaction.signature) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const made = errorOf(error)

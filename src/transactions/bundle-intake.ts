@@ -8,17 +8,17 @@ import type { Clock } from '../ports.ts'
 import { BUNDLE, TRACKED_BUNDLES_PER_TENANT_MAX, type Bundle, type BundleProgress } from './bundle.ts'
 import { bundleMembers, type BundleMember } from './bundle-member.ts'
 import type { CheckedTransaction } from './checked-transaction.ts'
-import type { TransactionParts } from './ports.ts'
+import type { TransactionServices } from './ports.ts'
 import { partitionsOf, submissionPartition, transactionShard } from './submission.ts'
 
 interface BundleIntakeDeps {
   readonly documents: DocumentStore
-  readonly parts: Pick<TransactionParts, 'engine' | 'bundles' | 'retentionMs'>
+  readonly parts: Pick<TransactionServices, 'engine' | 'bundles' | 'retentionMs'>
   readonly clock: Pick<Clock, 'now'>
 }
 
 /** A bundle that a tenant submits: 1 to 5 checked transactions with different signatures. */
-export interface BundleWish {
+export interface BundleRequest {
   readonly bundleId: string
   readonly members: readonly CheckedTransaction[]
 }
@@ -33,7 +33,7 @@ export interface FoundMember extends FoundBundle {
   readonly member: BundleMember
 }
 
-export function bundleWishOf(members: readonly CheckedTransaction[]): BundleWish {
+export function bundleRequestOf(members: readonly CheckedTransaction[]): BundleRequest {
   return { members, bundleId: bundleIdOf(members.map(({ signature }) => signature)) }
 }
 
@@ -53,12 +53,12 @@ export class BundleIntake {
    * Checks the tip and the tenant's limit. Rejects with TIP_MISSING, TRANSACTION_LIMIT_REACHED, NOT_CONFIGURED or
    * UPSTREAM_ERROR. The limit does not apply to a bundle that the tenant has submitted before.
    */
-  async check(tenant: string, wish: BundleWish, signal: AbortSignal): Promise<void> {
+  async check(tenant: string, request: BundleRequest, signal: AbortSignal): Promise<void> {
     const { engine } = this.#deps.parts
     if (engine === null) throw new ServiceError('NOT_CONFIGURED', 'no block engine is configured')
-    const lamports = this.#tipOf(wish, await engine.tipAccounts(signal))
+    const lamports = this.#tipOf(request, await engine.tipAccounts(signal))
     if (lamports < TIP_MIN_LAMPORTS) {
-      const last = `txs.${wish.members.length - 1}`
+      const last = `txs.${request.members.length - 1}`
       throw new ServiceError(
         'TIP_MISSING',
         lamports === 0n
@@ -67,7 +67,7 @@ export class BundleIntake {
       )
     }
     if ((await this.#tracked(tenant)) < TRACKED_BUNDLES_PER_TENANT_MAX) return
-    if ((await this.find(tenant, wish.bundleId)) !== null) return
+    if ((await this.find(tenant, request.bundleId)) !== null) return
     throw new ServiceError(
       'TRANSACTION_LIMIT_REACHED',
       `this tenant has ${TRACKED_BUNDLES_PER_TENANT_MAX} tracked bundles, the most a tenant may have`
@@ -75,9 +75,9 @@ export class BundleIntake {
   }
 
   /** Stores a checked bundle and starts to submit it. Does neither if the tenant has already submitted it. */
-  async take(tenant: string, wish: BundleWish, signal: AbortSignal): Promise<void> {
+  async take(tenant: string, request: BundleRequest, signal: AbortSignal): Promise<void> {
     const { parts, clock } = this.#deps
-    const { bundleId, members } = wish
+    const { bundleId, members } = request
     const recent = members.filter(({ nonce }) => nonce === null)
     await Promise.all(
       members.map(({ signature, nonce }) =>
@@ -90,7 +90,7 @@ export class BundleIntake {
       signatures: members.map(({ signature }) => signature),
       wires: members.map(({ bytes }) => bytes),
       blockhashes: [...new Set(recent.map(({ blockhash }) => blockhash))],
-      tipLamports: this.#tipOf(wish, (await parts.engine?.tipAccounts(signal)) ?? []),
+      tipLamports: this.#tipOf(request, (await parts.engine?.tipAccounts(signal)) ?? []),
       receivedAtMs: clock.now(),
       end: null
     })
@@ -126,7 +126,7 @@ export class BundleIntake {
       )
   }
 
-  #tipOf({ members }: BundleWish, tipAccounts: readonly string[]): bigint {
+  #tipOf({ members }: BundleRequest, tipAccounts: readonly string[]): bigint {
     return tipOf(members.at(-1)!.wire, new Set(tipAccounts))
   }
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { checkBase64, type CheckedTransaction } from './checked-transaction.ts'
 import { NewestHeight } from './newest-height.ts'
-import type { TransactionParts } from './ports.ts'
+import type { TransactionServices } from './ports.ts'
 import { afterRepeat, type RepeatedRequest } from './repeat.ts'
 import { placeRefusal } from './places.ts'
 import type { Route, Submission } from './submission.ts'
@@ -18,7 +18,7 @@ import { SIMULATION_WAIT_MS } from '../time-limits.ts'
 const ATTEMPTS_MAX = 3
 
 /** A request of a tenant to send a transaction. */
-export interface SendWish {
+export interface SendRequest {
   readonly transaction: CheckedTransaction
   readonly route: Route
   readonly revertProtection: boolean
@@ -28,7 +28,7 @@ export interface SendWish {
 
 interface IntakeDeps {
   readonly documents: DocumentStore
-  readonly parts: TransactionParts
+  readonly parts: TransactionServices
   readonly clock: Clock
 }
 
@@ -49,30 +49,30 @@ export class TransactionIntake {
    * TRANSACTION_LIMIT_REACHED, NOT_CONFIGURED, UPSTREAM_ERROR or UPSTREAM_TIMEOUT. A signature that the tenant has
    * already submitted passes.
    */
-  async check(tenant: string, wish: SendWish, signal: AbortSignal): Promise<void> {
-    if (wish.route === 'jito') await this.#checkTip(wish.transaction, signal)
+  async check(tenant: string, request: SendRequest, signal: AbortSignal): Promise<void> {
+    if (request.route === 'jito') await this.#checkTip(request.transaction, signal)
     const fault = await this.#limitReached(tenant)
-    if (fault === null && !wish.preflight) return
+    if (fault === null && !request.preflight) return
     // Only this case needs a read: otherwise the insert itself detects a repeated signature.
-    const known = await this.#submissions.get(tenant, wish.transaction.signature)
-    if (known !== null && (fault === null || !this.#takesPlace(known, wish))) return
+    const known = await this.#submissions.get(tenant, request.transaction.signature)
+    if (known !== null && (fault === null || !this.#takesPlace(known, request))) return
     if (fault !== null) throw new ServiceError('TRANSACTION_LIMIT_REACHED', fault)
-    await this.#simulate(wish.transaction, signal)
+    await this.#simulate(request.transaction, signal)
   }
 
   /**
    * Stores a checked transaction and starts to send it. If the tenant has already submitted its signature, applies the
    * request to that submission as `afterRepeat` does, and returns the outcome; null for a new submission.
    */
-  async take(tenant: string, wish: SendWish): Promise<RepeatOutcome | null> {
+  async take(tenant: string, request: SendRequest): Promise<RepeatOutcome | null> {
     const { tracking } = this.#deps.parts
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const stored = await this.#insert(tenant, wish)
+      const stored = await this.#insert(tenant, request)
       if (stored !== null) {
         tracking.begin(stored)
         return null
       }
-      const repeat = await this.#repeat(tenant, wish)
+      const repeat = await this.#repeat(tenant, request)
       if (repeat === null) continue
       if (repeat.changed !== null) tracking.begin(repeat.changed)
       return repeat
@@ -82,7 +82,7 @@ export class TransactionIntake {
 
   #insert(
     tenant: string,
-    { transaction, route, revertProtection }: SendWish
+    { transaction, route, revertProtection }: SendRequest
   ): Promise<Stored<Submission> | null> {
     const { sightings } = this.#deps.parts
     const reported = this.#height.read()
@@ -106,17 +106,17 @@ export class TransactionIntake {
     })
   }
 
-  #repeat(tenant: string, wish: SendWish): Promise<RepeatOutcome | null> {
-    return this.#submissions.repeat(tenant, wish.transaction.signature, this.#requestOf(wish))
+  #repeat(tenant: string, request: SendRequest): Promise<RepeatOutcome | null> {
+    return this.#submissions.repeat(tenant, request.transaction.signature, this.#requestOf(request))
   }
 
-  #requestOf({ transaction, route, revertProtection }: SendWish): RepeatedRequest {
+  #requestOf({ transaction, route, revertProtection }: SendRequest): RepeatedRequest {
     return { route, revertProtection, wire: transaction.bytes, atMs: this.#deps.clock.now() }
   }
 
   /** Returns whether a repeated request starts the tracking of an ended submission again. */
-  #takesPlace({ submission, progress }: SubmissionState, wish: SendWish): boolean {
-    return submission.end !== null && afterRepeat(submission, progress, this.#requestOf(wish)).isResumed
+  #takesPlace({ submission, progress }: SubmissionState, request: SendRequest): boolean {
+    return submission.end !== null && afterRepeat(submission, progress, this.#requestOf(request)).isResumed
   }
 
   async #checkTip({ wire }: CheckedTransaction, signal: AbortSignal): Promise<void> {

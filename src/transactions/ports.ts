@@ -232,7 +232,7 @@ export interface BundleTracking {
 }
 
 /** All transaction services that the HTTP side uses. */
-export interface TransactionParts {
+export interface TransactionServices {
   readonly node: TransactionNode
   readonly tracking: Tracking
   readonly sightings: BlockSightings

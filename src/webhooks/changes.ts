@@ -38,7 +38,7 @@ export class WebhookChanges {
     this.#clock = clock
   }
 
-  tell(webhook: ChangedWebhook, change: WebhookChange): void {
+  publish(webhook: ChangedWebhook, change: WebhookChange): void {
     this.#send(webhook, change)
   }
 

@@ -33,7 +33,7 @@ export interface RegistryDeps {
   readonly guard: UrlGuard
   readonly secrets: WebhookSecrets
   readonly deliveries: Pick<WebhookDeliveries, 'changed'>
-  readonly changes: Pick<WebhookChanges, 'tell'>
+  readonly changes: Pick<WebhookChanges, 'publish'>
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -85,8 +85,8 @@ export class WebhookRegistry {
   }
 
   /** Creates a prepared webhook, or returns the webhook already created with its id. Rejects with WEBHOOK_LIMIT_REACHED. */
-  create(of: Pick<Webhook, 'tenant' | 'id'>, wish: NewWebhook): Promise<ShownWebhook> {
-    return this.#changes.run(of.tenant, () => this.#create(of, wish))
+  create(of: Pick<Webhook, 'tenant' | 'id'>, request: NewWebhook): Promise<ShownWebhook> {
+    return this.#changes.run(of.tenant, () => this.#create(of, request))
   }
 
   async #create(
@@ -236,7 +236,7 @@ export class WebhookRegistry {
 
   #announce(webhook: Webhook, change: WebhookChange): void {
     this.#deps.deliveries.changed(webhook.tenant)
-    this.#deps.changes.tell(webhook, change)
+    this.#deps.changes.publish(webhook, change)
   }
 
   async #withProgress(stored: StoredWebhook): Promise<WebhookState> {

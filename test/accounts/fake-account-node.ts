@@ -1,4 +1,4 @@
-import type { AccountParts } from '../../src/accounts/parts.ts'
+import type { AccountServices } from '../../src/accounts/services.ts'
 import type {
   Account,
   AccountNode,
@@ -107,7 +107,7 @@ export class FakeAccountNode implements AccountNode {
 }
 
 /** The services of the account side, over a node with the accounts that a test puts there. */
-export interface FakeAccounts extends AccountParts {
+export interface FakeAccounts extends AccountServices {
   readonly node: FakeAccountNode
 }
 

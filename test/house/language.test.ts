@@ -15,7 +15,8 @@ const FORMER_NAMES = [
   ...['TellingStretch', 'tellingOrder', 'tellOfDamage', 'ToldChange', 'stateTold', 'progressAsTold'],
   ...['KeptAnswer', 'KeptText', 'takeBack', 'untaken', 'WantedAccounts', 'wantedAccounts', 'poolsListedAnew'],
   ...['tellOf', 'tellOfHead', 'tellOfStanding', 'keptFor', 'keptMsOf', 'changesKeptMs', 'KEPT_SLOTS'],
-  ...['KEPT_SLOTS_MIN', 'isKeptAsSent']
+  ...['KEPT_SLOTS_MIN', 'isKeptAsSent', 'News', 'Witness', 'SendWish', 'BundleWish', 'BlockAgain'],
+  ...['ServiceParts', 'WebhookParts', 'RpcParts', 'AccountParts', 'TransactionParts']
 ]
 const FORMER = new RegExp(
   `\\b(?:class|interface|type|function|const|as) (${FORMER_NAMES.join('|')})\\b(?!:)`,

@@ -11,7 +11,7 @@ import {
 import { wholeList } from '../../src/holders/list-rows.ts'
 import { POLL_MS } from '../../src/http/first-reading.ts'
 import { LIST_DEADLINE_MS, LIST_WAIT_MS } from '../../src/http/routes/holders.ts'
-import { ANSWER_MS } from '../../src/http/account-parts.ts'
+import { ANSWER_MS } from '../../src/http/account-services.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { isOnCurve, programAddress } from '../../src/signing/program-address.ts'
 import { extended, key, mintData, tokenAccountData } from '../accounts/account-data.ts'

@@ -1,5 +1,5 @@
 import { Caller } from '../../src/access/caller.ts'
-import type { RpcParts } from '../../src/http/deps.ts'
+import type { RpcServices } from '../../src/http/deps.ts'
 import { AnswerCache } from '../../src/rpc/answer-cache.ts'
 import type { CallWeights } from '../../src/access/call-weights.ts'
 import { EXAMPLE_NODE } from '../../src/http/example-values.ts'
@@ -78,7 +78,7 @@ export function fakeRpc(
   accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: [Buffer.from('[]')], slot: 1 }) },
   weights?: CallWeights,
   { clock = CLOCK, turns }: Partial<Pick<GatewayDeps, 'clock' | 'turns'>> = {}
-): RpcParts {
+): RpcServices {
   const methods = new MethodTable(allowed, weights)
   const gateway = new Gateway({
     methods,

@@ -8,7 +8,7 @@ import { closingReport, failuresOf } from './failures.ts'
 import { writeMark } from './file-mark.ts'
 import { countsOf, runTestFile, type TestOutcome } from './test-file.ts'
 import { runTestUnit, UnitOutcomes } from './test-unit.ts'
-import { isHeavy, reaches, testFiles, unitsOf } from './tiers.ts'
+import { FULL, isHeavy, isOfFullTier, reaches, testFiles, unitsOf } from './tiers.ts'
 
 const TAP = JSON.stringify(import.meta.resolve('tap'))
 
@@ -223,3 +223,28 @@ t.test('every test file is in one list, and those of the quick tier reach no ser
   for (const path of computing)
     if (reaches(sources, path, /servers\/|playwright|schemathesis/)) t.fail(`${path} reaches a server`)
 })
+
+t.test(
+  'the full tier names files that are there, and leaves each product a service, one CQL server and one validator',
+  async (t) => {
+    const { starting, waiting, computing } = testFiles()
+    const all = [...starting, ...waiting, ...computing]
+    for (const pattern of FULL)
+      t.ok(
+        all.some((path) => pattern.test(path)),
+        `${pattern.source} names a file`
+      )
+    const rest = all.filter((path) => !isOfFullTier(path))
+    for (const product of ['stream', 'webhooks', 'transactions', 'revenue', 'archive', 'web3-localnet'])
+      t.ok(rest.includes(`test/service/${product}.test.ts`), product)
+    for (const path of [
+      'service/kill-process',
+      'service/real-node',
+      'storage/scylla-conformance',
+      'browser/explorer'
+    ])
+      t.ok(rest.includes(`test/${path}.test.ts`), path)
+    t.equal(rest.filter(isHeavy).length, 1, 'one heavy file')
+    for (const path of computing) t.notOk(isOfFullTier(path), `${path} is of the quick tier`)
+  }
+)

@@ -61,7 +61,7 @@ export const isHeavy = (path: string): boolean => HEAVY.test(path)
  * of `real-node`, long series of kills and of generated requests, and recipes on copies of the house. `npm test` keeps one
  * service of each product with its kill.
  */
-const FULL = [
+export const FULL = [
   /^test\/.*-(cluster|validator|recipe)\.test\.ts$/,
   /^test\/storage\/(scylla-(faults|lives|amendments|seam)|redis-leases)\./,
   /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept)\./,

@@ -124,9 +124,9 @@ t.test('a key that loses a scope loses the channels that need it, and keeps the 
     ]
   )
   t.match(pipe.messages.at(-1), { message: /no longer has the scope revenue/ })
-  connection.tell('revenue', Buffer.from('{"cursor":'))
+  connection.publish('revenue', Buffer.from('{"cursor":'))
   t.equal(pipe.messages.length, before + 2, 'no event of a lost channel is sent')
-  connection.tell('webhooks', Buffer.from('{"a":1,"cursor":'))
+  connection.publish('webhooks', Buffer.from('{"a":1,"cursor":'))
   t.match(pipe.messages.at(-1), { type: 'event', channel: 'webhooks' })
   t.equal(pipe.closedWith, null)
 })

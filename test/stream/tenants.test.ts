@@ -139,8 +139,8 @@ for (const channel of ['webhooks', 'revenue'])
         ws.emit('message', Buffer.from(JSON.stringify({ subscribe: [channel] })), false)
       await quiet()
       const data = { event: 'created', webhook_id: 1, ts_ms: 5 }
-      tenants.tell({ tenant: 'acme', channel, data })
-      tenants.tell({ tenant: 'nobody', channel, data })
+      tenants.publish({ tenant: 'acme', channel, data })
+      tenants.publish({ tenant: 'nobody', channel, data })
       const events = ({ sent }: FakeWs) =>
         sent.flatMap(textsOf).flatMap((text) => {
           const message = JSON.parse(text) as Message

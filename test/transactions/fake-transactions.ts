@@ -5,14 +5,14 @@ import type {
   SignatureStatus,
   SimulatedOutcome,
   Tips,
-  TransactionParts
+  TransactionServices
 } from '../../src/transactions/ports.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { Submission, SubmissionProgress } from '../../src/transactions/submission.ts'
 import { wallet } from './signed.ts'
 
 /** The transaction services outside of HTTP, in memory. The test decides the chain's answers. */
-export interface FakeTransactions extends TransactionParts {
+export interface FakeTransactions extends TransactionServices {
   /** Submissions that tracking was begun of. */
   readonly begun: Submission[]
   /** Progress of submissions that this process tracks, by signature. */

@@ -14,8 +14,8 @@ function changesOf() {
 
 t.test('a change is told to the tenant of the webhook, with the URL and the reason', async (t) => {
   const { changes, events } = changesOf()
-  changes.tell(HOOK, { event: 'created' })
-  changes.tell(HOOK, { event: 'deactivated', reason: 'gone' })
+  changes.publish(HOOK, { event: 'created' })
+  changes.publish(HOOK, { event: 'deactivated', reason: 'gone' })
   const data = { webhook_id: 7, url: HOOK.url, ts_ms: 0 }
   t.strictSame(events, [
     { tenant: 'acme', channel: 'webhooks', data: { event: 'created', ...data } },

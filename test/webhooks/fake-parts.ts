@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { WebhookParts } from '../../src/http/deps.ts'
+import type { WebhookServices } from '../../src/http/deps.ts'
 import { NO_SEAL } from '../../src/access/text-seal.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { previousSecrets } from '../../src/webhooks/rotation.ts'
@@ -7,7 +7,7 @@ import type { MadeSecret } from '../../src/webhooks/ports.ts'
 import type { DeliveryAttempt, PostOutcome, WebhookPost } from '../../src/webhooks/webhook.ts'
 
 /** The webhook services outside of HTTP, in memory. The test decides the receivers' answers. */
-export interface FakeParts extends WebhookParts {
+export interface FakeParts extends WebhookServices {
   /** URLs that the guard refuses. */
   readonly refused: Set<string>
   /** URLs that the guard checked. */
@@ -85,7 +85,7 @@ export function fakeParts(): FakeParts {
       buffered: () => parts.waiting
     },
     changes: {
-      tell: ({ tenant, id }, { event }) => void parts.told.push({ tenant, id, event })
+      publish: ({ tenant, id }, { event }) => void parts.told.push({ tenant, id, event })
     }
   }
   return parts

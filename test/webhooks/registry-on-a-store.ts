@@ -20,7 +20,7 @@ export async function testRegistry(t: Test, stores: readonly DocumentStore[]): P
         guard,
         secrets,
         deliveries: { changed: () => undefined },
-        changes: { tell: () => undefined },
+        changes: { publish: () => undefined },
         clock: CLOCK
       })
   )

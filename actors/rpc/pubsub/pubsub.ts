@@ -23,7 +23,7 @@ export interface PubsubDeps extends Ports, Pick<PubsubLinksDeps, 'urls' | 'logge
 }
 
 /** Parts of the RPC URL that HTTP and sockets share. */
-export interface RpcParts {
+export interface RpcServices {
   readonly gateway: RpcGateway
   readonly methods: MethodTable
   readonly upstreams: RpcUpstreams
@@ -33,7 +33,7 @@ export interface RpcParts {
 /** Owns the RPC sockets of clients, and the connections to nodes for their subscriptions. Its drain closes them. */
 export function pubsub<Needs>(
   deps: PubsubDeps,
-  rpcOf: (needs: Needs) => RpcParts,
+  rpcOf: (needs: Needs) => RpcServices,
   coordinationOf: (needs: Needs) => Pick<ClusterCoordination, 'limits'>
 ): Run<Needs, RpcSockets> {
   return async ({ input, draining, ready, gauge, report }) => {

@@ -1,5 +1,5 @@
 import { isRefused } from '../optional-key.ts'
-import type { AccountParts } from '../parts.ts'
+import type { AccountServices } from '../services.ts'
 import { orientedSides, type CurveState } from './pool-state.ts'
 import type { CurveReserves } from '../../chain/events.ts'
 import { isWrappedSol, SOL_DECIMALS } from '../../market/cash.ts'
@@ -34,7 +34,7 @@ export const curveOfEvents = (row: CurveRow, reason: string | null = null): Live
  * read. Waits for the node as long as `PoolDirectory.within` does.
  */
 export async function readCurve(
-  accounts: Pick<AccountParts, 'pools'> | null,
+  accounts: Pick<AccountServices, 'pools'> | null,
   row: CurveRow
 ): Promise<LiveCurve> {
   if (row.status === 'graduated') return curveOfEvents(row)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { bundleStatusAnswer, sentBundleAnswer } from '../../api/bundle.ts'
 import { BUNDLE_SIZE_MAX } from '../../signing/bundle-id.ts'
-import { BundleIntake, bundleWishOf, type BundleWish } from '../../transactions/bundle-intake.ts'
+import { BundleIntake, bundleRequestOf, type BundleRequest } from '../../transactions/bundle-intake.ts'
 import { transactionIn } from '../../transactions/intake.ts'
 import { SEND_ANSWER_MS } from '../../time-limits.ts'
 import { bundleBody, unknownBundleBody } from '../bundle-bodies.ts'
@@ -71,16 +71,16 @@ export const bundleRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions' | 'st
 
   serve(app, sendBundle, async ({ body, caller, signal, once }) => {
     const tenant = tenantOf(caller)
-    const wish = wishIn(body.txs)
+    const request = requestIn(body.txs)
     await once(
       body,
       async () => {
-        await intake.check(tenant, wish, signal)
-        return wish.bundleId
+        await intake.check(tenant, request, signal)
+        return request.bundleId
       },
-      ({ isDone }) => (isDone ? Promise.resolve() : intake.take(tenant, wish, signal))
+      ({ isDone }) => (isDone ? Promise.resolve() : intake.take(tenant, request, signal))
     )
-    return { bundle_id: wish.bundleId, signatures: wish.members.map(({ signature }) => signature) }
+    return { bundle_id: request.bundleId, signatures: request.members.map(({ signature }) => signature) }
   })
 
   serve(app, bundleStatus, async ({ params: { bundle_id: bundleId }, caller }) => {
@@ -90,11 +90,11 @@ export const bundleRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions' | 'st
 }
 
 /** Reads and checks all members. Throws an error that names the first wrong member. */
-function wishIn(txs: readonly string[]): BundleWish {
+function requestIn(txs: readonly string[]): BundleRequest {
   const members = txs.map((text, at) => transactionIn(`txs.${at}`, text))
   for (const [at, { signature }] of members.entries()) {
     const first = members.findIndex((other) => other.signature === signature)
     if (first < at) throw invalid(`txs.${at}`, `is the same transaction as txs.${first}`)
   }
-  return bundleWishOf(members)
+  return bundleRequestOf(members)
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import type { AccountParts } from '../../accounts/parts.ts'
+import type { AccountServices } from '../../accounts/services.ts'
 import { holdingBody, HOLDINGS_PAGE, type HoldingBody } from '../../api/holdings.ts'
 import { shownAmounts } from '../../api/shown-amounts.ts'
 import { secondsText } from '../../api/time.ts'
@@ -18,7 +18,7 @@ import { mintNames } from '../../market/mint-names.ts'
 import type { PairRow } from '../../market/rows.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { withinNodeTime } from '../../node/node-time.ts'
-import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-parts.ts'
+import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-services.ts'
 import { chainTime } from '../chain-time.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
@@ -110,7 +110,7 @@ const expired = (): ServiceError =>
 /** Reads all holdings of a wallet, sorted. */
 async function holdingsOf(
   wallet: Pubkey,
-  accounts: AccountParts,
+  accounts: AccountServices,
   { storage, cash, clock }: Deps,
   {
     signal,
@@ -193,7 +193,7 @@ function nativeOf(found: Holdings): HoldingBody {
 /** Renders holdings with their names. Reads the mints that are not cached. */
 async function namedAll(
   list: readonly Holding[],
-  accounts: AccountParts,
+  accounts: AccountServices,
   deps: Deps,
   limitMs: number
 ): Promise<HoldingBody[]> {
@@ -205,7 +205,7 @@ async function namedAll(
 
 async function named(
   held: Holding,
-  accounts: AccountParts,
+  accounts: AccountServices,
   { storage, cash, clock, feed }: Deps
 ): Promise<HoldingBody> {
   const { mint } = held

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { isRefused } from '../../accounts/optional-key.ts'
-import type { AccountParts } from '../../accounts/parts.ts'
+import type { AccountServices } from '../../accounts/services.ts'
 import { readTokenAccount } from '../../accounts/token-account.ts'
 import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES } from '../../accounts/token-program.ts'
 import { shownAmounts } from '../../api/shown-amounts.ts'
@@ -9,7 +9,7 @@ import { TOKEN_ACCOUNTS, tokenAccountBody, type HeldAccount } from '../../api/to
 import { distinctPubkeys, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { withinNodeTime } from '../../node/node-time.ts'
-import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-parts.ts'
+import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-services.ts'
 import { chainTime } from '../chain-time.ts'
 import type { Slices } from '../../work/slices.ts'
 import type { AppDeps } from '../deps.ts'
@@ -77,7 +77,7 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | '
 /** Reads the token accounts of a wallet in both programs, at the older of both slots. */
 async function heldBy(
   wallet: Pubkey,
-  { node }: AccountParts,
+  { node }: AccountServices,
   slices: Slices,
   signal: AbortSignal
 ): Promise<{ readonly slot: number; readonly accounts: readonly HeldAccount[] }> {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sentTransactionAnswer, submissionList, transactionStatusAnswer } from '../../api/transaction.ts'
 import { BundleIntake } from '../../transactions/bundle-intake.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
-import { TransactionIntake, transactionIn, type SendWish } from '../../transactions/intake.ts'
+import { TransactionIntake, transactionIn, type SendRequest } from '../../transactions/intake.ts'
 import type { SignatureStatus } from '../../transactions/ports.ts'
 import { isPossibleLanding } from '../../transactions/possible-landing.ts'
 import { TRANSACTION_STATES } from '../../transactions/submission.ts'
@@ -119,20 +119,20 @@ export const transactionRoutes: FastifyPluginAsync<
     const tenant = tenantOf(caller)
     if (body.revert_protection && body.via === undefined)
       throw invalid('revert_protection', 'is used with via only')
-    const wish: SendWish = {
+    const request: SendRequest = {
       transaction: transactionIn('tx', body.tx),
       route: body.via ?? 'node',
       revertProtection: body.revert_protection,
       preflight: !body.skip_preflight
     }
-    const { signature } = wish.transaction
+    const { signature } = request.transaction
     const repeat = await once(
       body,
       async () => {
-        await intake.check(tenant, wish, signal)
+        await intake.check(tenant, request, signal)
         return signature
       },
-      ({ isDone }) => (isDone ? Promise.resolve(null) : intake.take(tenant, wish))
+      ({ isDone }) => (isDone ? Promise.resolve(null) : intake.take(tenant, request))
     )
     if (repeat === null) return { signature }
     return repeatBody(

@@ -15,7 +15,7 @@ import { startOfSubscription } from '../../stream/future-cursor.ts'
 import { ATTEMPTS_MAX } from '../../webhooks/attempts.ts'
 import type { WebhookRegistry } from '../../webhooks/registry.ts'
 import { sendTestEvent } from '../../webhooks/test-event.ts'
-import type { AppDeps, WebhookParts } from '../deps.ts'
+import type { AppDeps, WebhookServices } from '../deps.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import { endpoint } from '../endpoint.ts'
 import { serve } from '../serve.ts'
@@ -123,7 +123,7 @@ export const listAttempts = endpoint({
 })
 
 interface Deps extends Pick<AppDeps, 'stream' | 'limits' | 'clock'> {
-  readonly webhooks: WebhookParts
+  readonly webhooks: WebhookServices
 }
 
 /** Serves the endpoints of one webhook beyond reading and deleting it. */

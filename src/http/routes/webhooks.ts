@@ -102,12 +102,12 @@ export const webhookRoutes: FastifyPluginAsync<
 
   serve(app, createWebhook, async ({ body, caller, reply, once }) => {
     const tenant = tenantOf(caller)
-    const wish = { url: body.url, channels: checkedChannels(body.channels, caller) }
+    const request = { url: body.url, channels: checkedChannels(body.channels, caller) }
     const created = await once(
-      wish,
-      async () => String(await registry.prepare(wish.url)),
+      request,
+      async () => String(await registry.prepare(request.url)),
       ({ id, isDone }) =>
-        isDone ? registry.show(tenant, Number(id)) : registry.create({ tenant, id: Number(id) }, wish)
+        isDone ? registry.show(tenant, Number(id)) : registry.create({ tenant, id: Number(id) }, request)
     )
     void reply.header('cache-control', 'no-store')
     return createdWebhookBody(created)

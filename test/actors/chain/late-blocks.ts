@@ -6,7 +6,7 @@ import type { UndoPolicy } from '../../../actors/chain/undo-history.ts'
 import { store } from '../../../actors/storage/store.ts'
 import { supervise } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../../actors/supervision/unit.ts'
-import type { BlockAgain, BlockSource } from '../../../src/node/block-source.ts'
+import type { RefetchBlock, BlockSource } from '../../../src/node/block-source.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
@@ -82,7 +82,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
     listener = new ForkListener(feed, storage, CASH, clock)
     return storage
   }
-  const source: BlockSource & { again?: BlockAgain } = {
+  const source: BlockSource & { refetch?: RefetchBlock } = {
     async *blocks({ after }) {
       for (const step of steps) {
         if ('gap' in step) {
@@ -100,7 +100,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
     const times = asked.filter((other) => other === slot).length
     return has(slot, times) ? (node.find((block) => block.slot === slot) ?? null) : null
   }
-  source.again = async (slot) => {
+  source.refetch = async (slot) => {
     const block = await fetch(slot)
     if (block !== null) return { block, commitment: 'confirmed', receivedAtMs: RECEIVED_MS }
     return node.some((block) => block.slot === slot) ? null : 'skipped'

@@ -357,7 +357,7 @@ t.test(
     t.match(progress, { state: 'sent' })
     for (let nth = 1; nth < 2_000; nth++) {
       const stored = await world.submit(`n${nth}`, { nonceAccount: `account ${nth}`, receivedAtMs: 0 })
-      own.tracker.takeUp(stored, own.claim, progress)
+      own.tracker.adopt(stored, own.claim, progress)
     }
     t.equal(own.tracker.size, 2_000)
     t.match(own.tracker.places('acme'), { tenant: 0 }, 'they are no reason to refuse a new one')

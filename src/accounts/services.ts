@@ -3,7 +3,7 @@ import type { PoolDirectory } from './pools/pool-directory.ts'
 import type { AccountNode, OffChainSource } from './ports.ts'
 
 /** The services of the account side that the HTTP side uses. */
-export interface AccountParts {
+export interface AccountServices {
   readonly node: AccountNode
   readonly mints: MintDirectory
   /** Null if the operator has not allowed off-chain reads. */
