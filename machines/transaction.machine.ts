@@ -85,13 +85,10 @@ function stateAfter(context: TransactionContext, event: TransactionEvent): Trans
 }
 
 /**
- * Returns the known facts after a send. The state stays the same, except that final states ignore a send. Sends of one
- * instant by several routes count as one, even if a slow route answers after the next instant.
+ * Returns the known facts after a send. Sends of one instant by several routes count as one, even if a slow route answers
+ * after the next instant.
  */
-export function afterSend(
-  context: TransactionContext,
-  { atMs, slot, leaders }: SendMade
-): TransactionContext {
+function afterSend(context: TransactionContext, { atMs, slot, leaders }: SendMade): TransactionContext {
   if (context.lastSentAtMs !== null && atMs <= context.lastSentAtMs)
     return leaders === 0 ? context : { ...context, leadersSent: context.leadersSent + leaders }
   return {
@@ -208,18 +205,16 @@ export const transactionMachine = charts.createMachine({
   }
 })
 
-export const TRANSACTION_MACHINE_STATES = [
-  'sent',
-  'failing',
-  'processed',
-  'confirmed',
-  'claimed',
-  'unresolved',
-  'finalized',
-  'failed',
-  'expired'
-] as const
-export type TransactionMachineState = (typeof TRANSACTION_MACHINE_STATES)[number]
+export type TransactionMachineState =
+  | 'sent'
+  | 'failing'
+  | 'processed'
+  | 'confirmed'
+  | 'claimed'
+  | 'unresolved'
+  | 'finalized'
+  | 'failed'
+  | 'expired'
 
 /** Tells whether the loop sends: until a block at confirmed, or at processed with an error, has the transaction. */
 export const isLooping = ({

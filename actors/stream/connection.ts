@@ -1,4 +1,4 @@
-import { initialTransition, transition } from 'xstate'
+import { compiled } from '../../machines/compiled.ts'
 import {
   connectionMachine,
   type ConnectionEvent,
@@ -35,8 +35,8 @@ const PINGS_MISSED_MAX = 2
 export const INVALID_MESSAGES_MAX = MESSAGES_AT_ONCE
 const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, and ${MESSAGES_AT_ONCE} at once; some were not read`
 
-/** The initial state, shared by all connections; an actor for each would cost 3.6 KB a connection. */
-const [OPENING] = initialTransition(connectionMachine)
+/** Shared by all connections; an actor for each would cost 3.6 KB a connection. */
+const CONNECTION_TABLE = compiled(connectionMachine)
 
 /**
  * One client's socket with its messages, its channels, and the queue of events to send. Blocks are written as they come,
@@ -49,7 +49,7 @@ export class StreamConnection implements ChannelsOwner {
   readonly #sender: Sender
   readonly #channels: ConnectionChannels
   readonly #rate = new MessageRate()
-  #machine = OPENING
+  #machine = CONNECTION_TABLE.initial
   #isClosed = false
   readonly #messages: MessageQueue
   #pingsMissed = 0
@@ -264,8 +264,7 @@ export class StreamConnection implements ChannelsOwner {
 
   /** Moves the connection's machine, unless it has ended. */
   change(event: ConnectionEvent): void {
-    if (this.#machine.status === 'active')
-      [this.#machine] = transition(connectionMachine, this.#machine, event)
+    this.#machine = CONNECTION_TABLE.next(this.#machine, event)
   }
 
   /** Reports a fault, and closes the connection with 1011. */

@@ -1,5 +1,5 @@
-import { transition } from 'xstate'
 import { bundleMachine, type BundleEvent } from '../../machines/bundle.machine.ts'
+import { compiled } from '../../machines/compiled.ts'
 import { RECENT_MS } from '../../src/transactions/absence.ts'
 import { LOOK_BACK_MS, type EngineStatus } from '../../src/transactions/engine/answers.ts'
 import { BUNDLE_REASONS } from '../../src/api/bundle.ts'
@@ -18,6 +18,8 @@ import { BundleMembers } from './bundle-members.ts'
 const UNSURE_MS = 10_000
 /** States in which the bundle's status is requested from the engine. */
 const FOLLOWED: readonly BundleProgress['state'][] = ['unsure', 'pending', 'rejected']
+
+const BUNDLE_TABLE = compiled(bundleMachine)
 
 export interface TrackedBundleDeps {
   readonly engine: BundleEngine
@@ -232,13 +234,12 @@ export class TrackedBundle {
     const { clock, write, finish, signal } = this.#deps
     signal.throwIfAborted()
     const before = this.#progress
-    const snapshot = bundleMachine.resolveState({ value: before.state })
-    const [next] = transition(bundleMachine, snapshot, event)
-    if (next.value === before.state) return
-    const state = next.value
+    const snapshot = { ...BUNDLE_TABLE.initial, value: before.state }
+    const { value: state, status } = BUNDLE_TABLE.next(snapshot, event)
+    if (state === before.state) return
     const progress = { ...before, ...change, state, updatedAtMs: clock.now() }
     await write(this.stored, progress)
-    if (next.status === 'done') await finish(this.stored, progress)
+    if (status === 'done') await finish(this.stored, progress)
     this.#progress = progress
     this.#follow()
   }

@@ -1,5 +1,7 @@
+import { compiled } from '../../machines/compiled.ts'
 import {
   FAILED_DELIVERIES_MAX,
+  webhookMachine,
   type WebhookEvent,
   type WebhookState
 } from '../../machines/webhook.machine.ts'
@@ -11,7 +13,6 @@ import type { BatchIntent, PostOutcome, Webhook } from '../../src/webhooks/webho
 import type { Stored } from '../../storage/documents.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { DeliveryDeps } from './delivery-deps.ts'
-import { DEACTIVATED, nextSnapshot } from './next-snapshot.ts'
 import { attemptOf, eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
 import { DeliveryProgress } from './delivery-progress.ts'
 import { EventGatherer } from './event-gatherer.ts'
@@ -26,6 +27,8 @@ import { rebuiltBatch } from './rebuilt-batch.ts'
 const ACK_WRITE_MS = 1_000
 /** Pause before a POST that this process could not make is retried, in milliseconds. Arbitrary; it costs no attempt. */
 const OWN_FAULT_MS = 1_000
+
+const WEBHOOK_TABLE = compiled(webhookMachine)
 
 type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
 
@@ -45,7 +48,7 @@ export class WebhookDelivery {
   readonly #log: AttemptLog
   readonly #channels: readonly Channel[]
   #stored: Stored<Webhook>
-  #machine = DEACTIVATED
+  #machine = WEBHOOK_TABLE.initial
   #gatherer: EventGatherer | null = null
   #progress: DeliveryProgress | null = null
 
@@ -296,7 +299,7 @@ export class WebhookDelivery {
   }
 
   #change(event: WebhookEvent): void {
-    if (this.#machine.status === 'active') this.#machine = nextSnapshot(this.#machine, event)
+    this.#machine = WEBHOOK_TABLE.next(this.#machine, event)
   }
 
   #is(state: ActiveState): boolean {

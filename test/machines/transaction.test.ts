@@ -1,11 +1,6 @@
 import t from 'tap'
 import { initialTransition, transition } from 'xstate'
-import {
-  afterSend,
-  isLooping,
-  transactionMachine,
-  type TransactionEvent
-} from '../../machines/transaction.machine.ts'
+import { isLooping, transactionMachine, type TransactionEvent } from '../../machines/transaction.machine.ts'
 import { stateName } from './explore.ts'
 
 const ERR = { InstructionError: [0, 'Custom'] }
@@ -232,6 +227,14 @@ t.test('a send changes no state, and counts alike in all but the final ones', as
       [before] = transition(transactionMachine, before, EVENTS[word]!)
     const [after] = transition(transactionMachine, before, send)
     t.equal(after.value, before.value)
-    t.same(after.context, before.status === 'done' ? before.context : afterSend(before.context, send), path)
+    const { sends, leadersSent, firstSentAtMs, firstSentSlot } = before.context
+    const sent = {
+      sends: sends + 1,
+      leadersSent: leadersSent + 1,
+      firstSentAtMs: firstSentAtMs ?? 7_000,
+      lastSentAtMs: 7_000,
+      firstSentSlot: firstSentSlot ?? 14
+    }
+    t.same(after.context, before.status === 'done' ? before.context : { ...before.context, ...sent }, path)
   }
 })

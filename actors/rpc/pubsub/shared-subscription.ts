@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { initialTransition, transition } from 'xstate'
+import { compiled } from '../../../machines/compiled.ts'
 import {
   rpcSubscriptionMachine,
   type RpcSubscriptionEvent,
@@ -45,7 +45,7 @@ export interface SharedSubscriptionEvents {
 /** Maximum remembered notifications of one slot. A mainnet block has about 4,000 transactions. */
 const SENT_MAX = 20_000
 
-const [WAITING] = initialTransition(rpcSubscriptionMachine)
+const SUBSCRIPTION_TABLE = compiled(rpcSubscriptionMachine)
 
 /**
  * One subscription at a node for all clients that request it.
@@ -60,7 +60,7 @@ export class SharedSubscription {
   readonly #waiting = new Set<Member>()
   /** Names of nodes that refuse it. */
   readonly refusedBy = new Set<string>()
-  #machine = WAITING
+  #machine = SUBSCRIPTION_TABLE.initial
   #link: SubscriptionLink | null = null
   upstreamId: number | null = null
   #lastSlot = -1
@@ -276,8 +276,7 @@ export class SharedSubscription {
   }
 
   #change(event: RpcSubscriptionEvent): void {
-    if (this.#machine.status === 'active')
-      [this.#machine] = transition(rpcSubscriptionMachine, this.#machine, event)
+    this.#machine = SUBSCRIPTION_TABLE.next(this.#machine, event)
   }
 }
 
