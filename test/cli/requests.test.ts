@@ -103,6 +103,8 @@ t.test('every row names an endpoint that is served, and one of a service a scope
 
 t.test('an endpoint accepts what a row sends: with all flags, and with the required ones', async (t) => {
   for (const row of await allRows()) {
+    for (const name of Object.keys(row.endpoint.params.shape))
+      t.ok(row.command.parameters?.includes(name), `${row.name} has an operand for ${name}`)
     const all = sampleOrder(row, () => true)
     const required = sampleOrder(row, ({ missing }) => missing !== undefined)
     t.strictSame(faultsOf(all, row.endpoint), [], `${row.name} with all flags`)
