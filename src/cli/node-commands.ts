@@ -1,41 +1,53 @@
-import type { SettingName } from '../config/config.ts'
-import { command, type CommandGroup } from './command.ts'
+import { requestsOf, SERVICE, type CommandGroup, type Row } from './command.ts'
 
-const settings = ['key', 'host', 'port'] as const satisfies readonly SettingName[]
-const details = 'Sends requests to a running service. The key needs the scope `admin`.'
-const options = {
-  json: { meaning: 'print JSON objects instead of a table' },
-  url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
-} as const
+const request = requestsOf({
+  ...SERVICE,
+  details: 'Sends requests to a running service. The key needs the scope `admin`.'
+})
 
 export const NODES: CommandGroup = {
   summary: 'Lists, cordons and frees the nodes behind the RPC URL.',
   verbs: {
-    list: command({
+    list: request({
       summary: 'Lists the nodes with their state, recent requests and budget.',
-      details,
-      options,
-      settings,
       examples: ['millrace nodes list --key $KEY', 'millrace nodes list --json --key $KEY'],
-      run: async (invocation) => (await import('./nodes.ts')).listNodes(invocation)
+      endpoint: async () => (await import('../http/routes/admin-nodes.ts')).listNodes,
+      columns: 'id state cordoned behind requests errors latency_ms limit learned left reason',
+      lines: lineOf
     }),
-    cordon: command({
+    cordon: request({
       summary: 'Takes a node out of use for the RPC URL, in all processes, until it is freed.',
-      details,
-      operands: 'ID',
-      options,
-      settings,
       examples: ['millrace nodes cordon rpc.example.org:8899 --key $KEY'],
-      run: async (invocation) => (await import('./nodes.ts')).cordonNode(invocation)
+      endpoint: async () => (await import('../http/routes/admin-nodes.ts')).cordonNode,
+      operands: { ID: 'id' },
+      lines: lineOf
     }),
-    free: command({
+    free: request({
       summary: 'Puts a cordoned node into use again.',
-      details,
-      operands: 'ID',
-      options,
-      settings,
       examples: ['millrace nodes free rpc.example.org:8899 --key $KEY'],
-      run: async (invocation) => (await import('./nodes.ts')).freeNode(invocation)
+      endpoint: async () => (await import('../http/routes/admin-nodes.ts')).freeNode,
+      operands: { ID: 'id' },
+      lines: lineOf
     })
+  }
+}
+
+/** Returns the fields of a node for one line of a table. */
+function lineOf(row: Row): Row {
+  const { limit, learned, left } = (row.budget ?? {}) as Record<string, number | null>
+  const whole = (value: number | null | undefined): number | null =>
+    value === null || value === undefined ? null : Math.floor(value)
+  return {
+    id: row.id,
+    state: row.state,
+    cordoned: row.cordoned_at,
+    behind: row.slots_behind,
+    requests: row.requests,
+    errors: row.errors,
+    latency_ms: row.latency_ms,
+    limit,
+    learned: whole(learned),
+    left: whole(left),
+    reason: row.reason
   }
 }

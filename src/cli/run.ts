@@ -76,13 +76,15 @@ async function runCommand(
   const mask = configMask(reading.config)
   const stderr = (line: string): void => context.stderr(mask(line))
   try {
-    return await command.run({
+    const invocation = {
       ...context,
       stderr,
       operands,
       options: values as OptionValues,
       config: reading.config
-    })
+    }
+    if (!('endpoint' in command)) return await command.run(invocation)
+    return await (await import('./request.ts')).sendRequest(command, invocation)
   } catch (error) {
     if (!(error instanceof BadUsage)) throw error
     return refuse(...error.message.split('\n'), usageLine(name, command))

@@ -1,5 +1,5 @@
-import type { Scope } from '../access/scopes.ts'
-import { BadUsage, type Invocation } from './command.ts'
+import type { RouteScope } from '../http/plugins/access.ts'
+import { BadUsage, type Invocation, type Row } from './command.ts'
 import { askService, Unreachable, type Order, type Outcome } from './service-client.ts'
 import { tableOf } from './table.ts'
 import { urlHost } from './url-host.ts'
@@ -9,20 +9,11 @@ export interface ServiceOptions {
   readonly json?: true | undefined
   readonly url?: string | undefined
 }
-export type Row = Outcome['body']
 
 /** A running service, and the key for its requests. */
 export interface ServiceAccess {
   readonly url: string
   readonly key: string
-}
-
-/** An answer in its printed form. */
-export interface Printed {
-  /** One JSON object a line. */
-  readonly rows: readonly Row[]
-  readonly table: readonly string[]
-  readonly code?: number
 }
 
 /** A refusal of the service; the message is for the user. */
@@ -38,7 +29,7 @@ export class Refused extends Error {
 
 /** Returns the service of the settings and options. Throws BadUsage. */
 export function serviceOf(
-  scope: Scope,
+  scope: RouteScope,
   { config: { key, host, port }, options }: Invocation<ServiceOptions>
 ): ServiceAccess {
   if (key === null) throw new BadUsage(`set an API key with the scope ${scope}: --key, or MILLRACE_KEY`)
@@ -71,37 +62,8 @@ export async function withRefusals(
   }
 }
 
-/** Sends a request and prints its answer. Resolves with the exit code. */
-export function carryOut(
-  scope: Scope,
-  invocation: Invocation<ServiceOptions>,
-  order: Order,
-  print: (body: Row) => Printed
-): Promise<number> {
-  const service = serviceOf(scope, invocation)
-  return withRefusals(invocation, async () => {
-    const body = await ask(service, order)
-    const { rows, table, code = 0 } = print(body)
-    for (const { message } of warningsOf(body)) invocation.stderr(`millrace: ${message}`)
-    const lines = invocation.options.json === true ? rows.map((row) => JSON.stringify(row)) : table
-    for (const line of lines) invocation.stdout(line)
-    return code
-  })
-}
-
-/** Prints an object with a line for each field. */
-export function printOne(body: Row): Printed {
-  const { warnings: _, ...fields } = body
+/** Formats an object as a table with a line for each field. */
+export function fieldTable({ warnings: _, ...fields }: Row): readonly string[] {
   const lines = Object.entries(fields).map(([field, value]) => ({ field, value }))
-  return { rows: [body], table: tableOf(['field', 'value'], lines) }
-}
-
-/** Reads the value of a flag. Throws BadUsage. */
-export function wholeNumber(flag: string, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new BadUsage(`${flag} is not a whole number`)
-  return Number(text)
-}
-
-function warningsOf({ warnings = [] }: Row): readonly { readonly message: string }[] {
-  return warnings as readonly { readonly message: string }[]
+  return tableOf(['field', 'value'], lines)
 }

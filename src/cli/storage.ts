@@ -7,9 +7,9 @@ import { ServiceError } from '../errors.ts'
 import { systemPorts } from '../ports.ts'
 import { openStoreToRead, storeDirectory } from '../products/opening.ts'
 import { storageReport } from '../../storage/report/storage-report.ts'
-import type { AdministrationOptions } from './administer.ts'
 import { openAdministration } from './administration.ts'
 import { Unreachable } from './service-client.ts'
+import type { ServiceOptions } from './service-command.ts'
 import type { Invocation } from './command.ts'
 import { tableOf } from './table.ts'
 
@@ -20,7 +20,7 @@ const DAY = 86_400
  * Prints disk use by kind of rows and the forecast when the disk is full. Reads the store in the data folder, a snapshot
  * if a service has it open, or the service named by `--url`. Resolves with 1 if none can be read.
  */
-export async function storage(invocation: Invocation<AdministrationOptions>): Promise<number> {
+export async function storage(invocation: Invocation<ServiceOptions>): Promise<number> {
   const { config, options, stdout, stderr } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
   try {

@@ -1,12 +1,7 @@
-import type { SettingName } from '../config/config.ts'
-import { command, type CommandGroup } from './command.ts'
+import { command, requestsOf, SERVICE, type CommandGroup } from './command.ts'
 
-const settings = ['key', 'host', 'port'] as const satisfies readonly SettingName[]
+const { settings, options: everywhere } = SERVICE
 const details = 'Sends requests to a running service. The key of the tenant needs the scope `tx:send`.'
-const everywhere = {
-  json: { meaning: 'print JSON objects instead of a table' },
-  url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
-} as const
 const via = { value: 'jito', meaning: 'send it only through the block engine; it needs a tip' } as const
 const ENDS = 'Exits with 1 if it fails or expires.'
 
@@ -40,20 +35,22 @@ export const TRANSACTIONS: CommandGroup = {
       examples: ['millrace tx status SIGNATURE --follow --key $KEY'],
       run: async (invocation) => (await import('./transactions.ts')).transactionStatus(invocation)
     }),
-    list: command({
+    list: requestsOf({ ...SERVICE, details })({
       summary: 'Lists the transactions that the tenant has submitted, newest first.',
-      details,
-      options: {
+      examples: ['millrace tx list --status failed --key $KEY'],
+      endpoint: async () => (await import('../http/routes/transactions.ts')).listTransactions,
+      flags: {
         status: {
           value: 'STATE',
           meaning: 'only transactions in this state: sent, processed, confirmed, finalized, failed or expired'
         },
-        limit: { value: 'COUNT', meaning: 'number of transactions, at most 1000; default: 20' },
-        ...everywhere
+        limit: {
+          value: 'COUNT',
+          fallback: '20',
+          meaning: 'number of transactions, at most 1000; default: 20'
+        }
       },
-      settings,
-      examples: ['millrace tx list --status failed --key $KEY'],
-      run: async (invocation) => (await import('./transactions.ts')).listTransactions(invocation)
+      columns: 'received_at signature state slot err route rebroadcasts landed_ms'
     }),
     transfer: command({
       summary: 'Signs a transfer of SOL, sends it through the service, and follows it until it is finalized.',

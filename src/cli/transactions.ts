@@ -1,32 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
-import { BadUsage, type Invocation } from './command.ts'
+import { BadUsage, type Invocation, type Row } from './command.ts'
+import type { Order } from './service-client.ts'
 import {
   ask,
-  carryOut,
-  printOne,
+  fieldTable,
   serviceOf,
-  wholeNumber,
   withRefusals,
-  type Row,
   type ServiceAccess,
   type ServiceOptions
 } from './service-command.ts'
-import { tableOf } from './table.ts'
 
-const COLUMNS = [
-  'received_at',
-  'signature',
-  'state',
-  'slot',
-  'err',
-  'route',
-  'rebroadcasts',
-  'landed_ms'
-] as const
-/** Submissions shown by default. Arbitrary; they fit on one screen. */
-const SHOWN = 20
 /** Poll interval of `--follow`, in milliseconds: about a slot, so that each state is seen. */
 const POLL_INTERVAL_MS = 400
 /** Timeout of the service in milliseconds: it may have to wait for its node. */
@@ -64,35 +49,16 @@ interface StatusOptions extends ServiceOptions {
 }
 
 /** Shows the status of a transaction; with `--follow`, each change of its state. */
-export function transactionStatus(invocation: Invocation<StatusOptions>): Promise<number> {
-  const [signature = ''] = invocation.operands
-  if (invocation.options.follow !== true) {
-    const order = { method: 'GET', path: statusPath(signature), answerMs: ANSWER_MS } as const
-    return carryOut('tx:send', invocation, order, printOne)
-  }
+export async function transactionStatus(invocation: Invocation<StatusOptions>): Promise<number> {
+  const { operands, options, stdout } = invocation
+  const [signature = ''] = operands
   const service = serviceOf('tx:send', invocation)
-  return withRefusals(invocation, () => follow(service, invocation, signature))
-}
-
-interface ListOptions extends ServiceOptions {
-  readonly status?: string | undefined
-  readonly limit?: string | undefined
-}
-
-/** Lists the newest submissions of the key's tenant. */
-export function listTransactions(invocation: Invocation<ListOptions>): Promise<number> {
-  const { status, limit = String(SHOWN) } = invocation.options
-  const query = new URLSearchParams({ limit: String(wholeNumber('--limit', limit)) })
-  if (status !== undefined) query.set('status', status)
-  return carryOut(
-    'tx:send',
-    invocation,
-    { method: 'GET', path: `/v1/tx?${query.toString()}` },
-    ({ data }) => ({
-      rows: data as readonly Row[],
-      table: tableOf(COLUMNS, data as readonly Row[])
-    })
-  )
+  return withRefusals(invocation, async () => {
+    if (options.follow === true) return follow(service, invocation, signature)
+    const body = await ask(service, statusOrder(signature))
+    for (const line of options.json === true ? [JSON.stringify(body)] : fieldTable(body)) stdout(line)
+    return 0
+  })
 }
 
 /** Sends a transaction; resolves with its signature. */
@@ -112,7 +78,7 @@ export async function follow(
 ): Promise<number> {
   let shown: string | null = null
   while (!invocation.interrupted.aborted) {
-    const body = await ask(service, { method: 'GET', path: statusPath(signature), answerMs: ANSWER_MS })
+    const body = await ask(service, statusOrder(signature))
     // A transaction that was not submitted here has no state of its own.
     const state = body.state ?? body.status
     const look = JSON.stringify([state, body.slot, body.err])
@@ -139,7 +105,9 @@ function print({ options, stdout }: Invocation<ServiceOptions>, body: Row): void
   stdout(options.json === true ? JSON.stringify(body) : String(body.signature))
 }
 
-const statusPath = (signature: string): string => `/v1/tx/${encodeURIComponent(signature)}/status`
+function statusOrder(signature: string): Order {
+  return { method: 'GET', path: `/v1/tx/${encodeURIComponent(signature)}/status`, answerMs: ANSWER_MS }
+}
 
 async function fileOf(path: string): Promise<Buffer> {
   try {

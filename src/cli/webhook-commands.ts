@@ -1,98 +1,90 @@
-import type { SettingName } from '../config/config.ts'
-import { command, type CommandGroup } from './command.ts'
+import { requestsOf, SERVICE, type CommandGroup, type Row } from './command.ts'
 
-const settings = ['key', 'host', 'port'] as const satisfies readonly SettingName[]
 const details = 'Sends requests to a running service. The key of the tenant needs the scope `webhooks`.'
-const everywhere = {
-  json: { meaning: 'print JSON objects instead of a table' },
-  url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
-} as const
+const request = requestsOf({ ...SERVICE, details })
+/** Channels of a webhook that a table shows; a webhook can have 50. */
+const CHANNELS_SHOWN = 2
 
 export const WEBHOOKS: CommandGroup = {
   summary: 'Lists, creates, tests, enables and deletes webhooks.',
   verbs: {
-    list: command({
+    list: request({
       summary: 'Lists the webhooks of the tenant.',
-      details,
-      options: everywhere,
-      settings,
       examples: ['millrace webhooks list --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).listWebhooks(invocation)
+      endpoint: async () => (await import('../http/routes/webhooks.ts')).listWebhooks,
+      columns: 'id url channels active consecutive_failures last_status last_error buffered dropped_total',
+      lines: withFewChannels
     }),
-    create: command({
+    create: request({
       summary: 'Creates a webhook and shows its secret once.',
-      details,
-      operands: 'RECEIVER CHANNEL …',
-      options: everywhere,
-      settings,
       examples: ['millrace webhooks create https://example.com/hook launches venue:pumpfun --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).createWebhook(invocation)
+      endpoint: async () => (await import('../http/routes/webhooks.ts')).createWebhook,
+      operands: { RECEIVER: 'url', 'CHANNEL …': 'channels' }
     }),
-    get: command({
+    get: request({
       summary: 'Shows a webhook and the state of its deliveries.',
-      details,
-      operands: 'ID',
-      options: everywhere,
-      settings,
       examples: ['millrace webhooks get ID --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).getWebhook(invocation)
+      endpoint: async () => (await import('../http/routes/webhooks.ts')).getWebhook,
+      operands: { ID: 'id' }
     }),
-    test: command({
+    test: request({
       summary: 'Sends a test event to the receiver.',
       details: `${details} Exits with 1 if the event is not delivered.`,
-      operands: 'ID',
-      options: everywhere,
-      settings,
       examples: ['millrace webhooks test ID --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).testWebhook(invocation)
+      endpoint: async () => (await import('../http/routes/webhook-actions.ts')).testWebhook,
+      operands: { ID: 'id' },
+      isSuccess: ({ delivered }) => delivered === true,
+      // The receiver has 10 s, and the POST may wait for others.
+      answerMs: 30_000
     }),
-    enable: command({
+    enable: request({
       summary: 'Activates a deactivated webhook, or restarts its deliveries after a cursor.',
-      details,
-      operands: 'ID',
-      options: {
+      examples: ['millrace webhooks enable ID --since 314460000000000 --key $KEY'],
+      endpoint: async () => (await import('../http/routes/webhook-actions.ts')).enableWebhook,
+      operands: { ID: 'id' },
+      flags: {
         since: {
           value: 'CURSOR',
           meaning: 'deliver the events after the one with this cursor; default: from the next event on'
-        },
-        ...everywhere
-      },
-      settings,
-      examples: ['millrace webhooks enable ID --since 314460000000000 --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).enableWebhook(invocation)
+        }
+      }
     }),
-    'rotate-secret': command({
+    'rotate-secret': request({
       summary: 'Replaces the secret of a webhook and shows the new one once.',
-      details,
-      operands: 'ID',
-      options: {
-        grace: { value: 'SECONDS', meaning: 'seconds for which the old secret still signs; default: 86400' },
-        ...everywhere
-      },
-      settings,
       examples: ['millrace webhooks rotate-secret ID --grace 3600 --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).rotateSecret(invocation)
+      endpoint: async () => (await import('../http/routes/webhook-actions.ts')).rotateWebhookSecret,
+      operands: { ID: 'id' },
+      flags: {
+        grace: {
+          value: 'SECONDS',
+          parameter: 'grace_seconds',
+          meaning: 'seconds for which the old secret still signs; default: 86400'
+        }
+      }
     }),
-    deliveries: command({
+    deliveries: request({
       summary: 'Lists the newest delivery attempts, with their outcomes.',
-      details,
-      operands: 'ID',
-      options: {
-        limit: { value: 'COUNT', meaning: 'number of attempts, at most 1000; default: 20' },
-        ...everywhere
-      },
-      settings,
       examples: ['millrace webhooks deliveries ID --limit 100 --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).listDeliveries(invocation)
+      endpoint: async () => (await import('../http/routes/webhook-actions.ts')).listAttempts,
+      operands: { ID: 'id' },
+      flags: {
+        limit: { value: 'COUNT', fallback: '20', meaning: 'number of attempts, at most 1000; default: 20' }
+      },
+      columns: 'started_at batch_id attempt events dropped status_code error duration_ms next_retry_at'
     }),
-    delete: command({
+    delete: request({
       summary: 'Deletes a webhook.',
-      details,
-      operands: 'ID',
-      options: everywhere,
-      settings,
       examples: ['millrace webhooks delete ID --key $KEY'],
-      run: async (invocation) => (await import('./webhooks.ts')).deleteWebhook(invocation)
+      endpoint: async () => (await import('../http/routes/webhooks.ts')).deleteWebhook,
+      operands: { ID: 'id' }
     })
   }
+}
+
+/** Returns a webhook with the first of its channels, and the number of the others. */
+function withFewChannels(webhook: Row): Row {
+  const channels = webhook.channels as readonly string[]
+  const more = channels.length - CHANNELS_SHOWN
+  const texts = [...channels.slice(0, CHANNELS_SHOWN), ...(more > 0 ? [`${more} more`] : [])]
+  return { ...webhook, channels: texts.join(', ') }
 }
