@@ -71,7 +71,8 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
     '../src/main.ts',
     [
       ...['serve', '--source', 'recorded', '--recorded-dir', scratch, '--data-dir', join(scratch, 'data')],
-      ...['--port', '0', '--rpc-url', nodeUrl, '--rate-limit-per-minute', '1000000000', '--log-level', 'warn']
+      ...['--port', '0', '--rpc-url', nodeUrl, '--log-level', 'warn'],
+      ...['--rate-limit-per-minute', '1000000000', '--work-per-minute', '1000000000000']
     ],
     { env: { MILLRACE_ADMIN_KEY: KEY } }
   )
