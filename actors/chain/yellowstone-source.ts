@@ -119,7 +119,7 @@ export function yellowstoneSource(
       logger.error({ slot }, slot === null ? detail : `slot ${slot}: ${detail}`)
     const onGap = async (gap: StreamGap): Promise<void> => {
       const { from, to, reason } = gap
-      logger.error(gap, `slots ${from} to ${to} are given up: ${GAP_TEXTS[reason]}`)
+      logger.error(gap, `slots ${from} to ${to} are abandoned: ${GAP_TEXTS[reason]}`)
       await options.onGap(gap)
     }
     const onFork = async (fork: StreamFork): Promise<void> => {
@@ -209,7 +209,7 @@ export function yellowstoneSource(
 
 const GAP_TEXTS: Readonly<Record<StreamGap['reason'], string>> = {
   missing: 'the stream did not send them, and no node had them in time',
-  'no-node': 'the stream did not send them, and there is no node to ask for them (set MILLRACE_RPC_URL)'
+  'no-node': 'the stream did not send them, and there is no node to request them from (set MILLRACE_RPC_URL)'
 }
 
 function statusOf(

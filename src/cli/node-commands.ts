@@ -29,7 +29,7 @@ export const NODES: CommandGroup = {
       run: async (invocation) => (await import('./nodes.ts')).cordonNode(invocation)
     }),
     free: command({
-      summary: 'Puts a cordoned node into use again.',
+      summary: 'Returns a cordoned node to use.',
       details,
       operands: 'ID',
       options,

@@ -29,7 +29,7 @@ export function listNodes(invocation: Invocation<ServiceOptions>): Promise<numbe
 export const cordonNode = (invocation: Invocation<ServiceOptions>): Promise<number> =>
   changeNode(invocation, 'cordon')
 
-/** Puts a cordoned node into use again. */
+/** Returns a cordoned node to use. */
 export const freeNode = (invocation: Invocation<ServiceOptions>): Promise<number> =>
   changeNode(invocation, 'free')
 

@@ -251,7 +251,7 @@ async function readHead(
       throw foreign(`has format ${format}, newer than ${FORMAT}, the newest this version knows`)
     if (format < FORMAT)
       throw foreign(
-        `has format ${format}, which this version no longer reads: start with an empty directory and index again`
+        `has format ${format}, which this version no longer reads: start with an empty directory and reindex`
       )
     const newest = await view.first(slotKind, keysOf('b'), true)
     return newest?.[1] ?? null

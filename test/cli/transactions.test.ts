@@ -68,7 +68,7 @@ t.test('a transaction is followed until its state is final', async (t) => {
   parts.tracked.set(signature, sentProgress(NOON, { ...landed, state: 'finalized', commitment: 'finalized' }))
   t.match(await followed, {
     code: 0,
-    lines: ['sent', 'finalized  slot 9  landed after 300 ms  sent again 1 times']
+    lines: ['sent', 'finalized  slot 9  landed after 300 ms  resent 1 times']
   })
 
   const failed = { ...landed, state: 'failed', commitment: 'finalized', err: 'AccountInUse' } as const

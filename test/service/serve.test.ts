@@ -119,7 +119,7 @@ testWithFixtures(
     t.equal(linesWith(first, OVERSTAYED), 0, 'the drain ends within its deadline')
 
     const second = await startProcess(flags)
-    await second.said(/ingest goes on after slot 448828792/)
+    await second.said(/ingest resumes after slot 448828792/)
     t.same((await second.get(`/v1/tokens/${WSOL}/trades?limit=1`)).body.data, [trade])
     t.same((await second.get('/v1/launches?limit=500')).body, launches.body)
     t.same((await second.get('/v1/trending?limit=100')).body, trending.body, 'windows survive a restart')

@@ -18,7 +18,7 @@ import { statedNames } from '../stated-names.ts'
 /** As in the specification. */
 const MINTS_MAX = 100
 const RULES =
-  'The accounts are read from the node at confirmed and cached for up to 6 s. `slot` and `age_seconds` give their age. While no node answers, older cached accounts are served; without any, the status is 502.'
+  'The accounts are read from the node at confirmed and cached for up to 6 s. `slot` and `age_seconds` give their age. While no node answers, older cached accounts are served; if no account is cached, the status is 502.'
 
 export const metadata = endpoint({
   path: '/v1/metadata/{mint}',
