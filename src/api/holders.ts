@@ -98,7 +98,7 @@ export const HOLDERS_PAGE = z
       .int()
       .min(0)
       .nullable()
-      .describe('Decimals of the token; null for an address that is no token'),
+      .describe('Decimals of the token; null for an address that is not a token'),
     supply: schema
       .amount('Supply')
       .nullable()
@@ -116,7 +116,7 @@ export const HOLDERS_PAGE = z
       .amount('Sum of all token accounts')
       .nullable()
       .describe(
-        `Sum of all token accounts at \`slot\`, in human units; the base of all shares. It is less than the supply by \`withheld\`. ${schema.SCALED}. Null for an address that is no token. ${UNREAD}`
+        `Sum of all token accounts at \`slot\`, in human units; the base of all shares. It is less than the supply by \`withheld\`. ${schema.SCALED}. Null for an address that is not a token. ${UNREAD}`
       ),
     held_raw: schema.rawAmount('The same').nullable(),
     withheld: schema
@@ -138,7 +138,7 @@ export const HOLDERS_PAGE = z
       .describe(
         'Reason why the list does not advance while it is being reread from the node; null while it follows the blocks'
       ),
-    concentration: CONCENTRATION.nullable().describe('Null for an address that is no token'),
+    concentration: CONCENTRATION.nullable().describe('Null for an address that is not a token'),
     data: z.array(HOLDER).describe('The largest first; equal amounts are sorted by address'),
     nextCursor: z.string().nullable().describe('Start of the next page, for `after`; null at the end')
   })

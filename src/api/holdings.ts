@@ -27,7 +27,7 @@ const HOLDING = z
     price_ts: schema.time('Time of the trade that the price comes from', 'block').nullable(),
     token_program: z.enum(TOKEN_PROGRAM_NAMES).nullable().describe('The token program; null for SOL'),
     token_accounts: schema.count('Token accounts with tokens; 0 for SOL'),
-    is_native: z.boolean().describe('Whether it is SOL, which is no token'),
+    is_native: z.boolean().describe('Whether it is SOL, which is not a token'),
     frozen: z.boolean().describe('Whether one of its accounts is frozen')
   })
   .meta({ id: 'Holding' })

@@ -21,7 +21,7 @@ export const PRODUCT_PROBLEM_TEXTS = {
   CHANNEL_UNKNOWN: {
     meaning: 'A webhook names a channel that does not exist.',
     remedy: 'Correct the channel that `detail` names. If several are wrong, `errors` lists them all.',
-    example: 'channels.0: "launch" is no channel'
+    example: 'channels.0: "launch" is not a channel'
   },
   WEBHOOK_NOT_FOUND: {
     meaning: 'The tenant of the API key has no webhook with this id.',
@@ -81,7 +81,7 @@ export const PRODUCT_PROBLEM_TEXTS = {
       'With status 400, the transaction is not base64, or is too long, truncated, malformed or of an unknown version. With status 422, a required signature is missing or does not match the message.',
     remedy:
       'Correct the fault that `detail` names. Sign with every signer after the last change of the message. Send the bytes of the whole transaction.',
-    example: 'tx is no valid transaction: transaction bytes end early'
+    example: 'tx is not a valid transaction: transaction bytes end early'
   },
   TRANSACTION_UNSIGNED: {
     meaning: 'A required signature is missing, or does not match the message.',

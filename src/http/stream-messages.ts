@@ -115,7 +115,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     'Error',
     'A request of the client failed, in whole or in part; the connection stays open, except after `message_too_large`. `insufficient_scope` also comes when the key loses the scope of a subscribed channel',
     schemas.ERROR,
-    built.errorMessage('unknown_channel', '"launch" is no channel', ['launch']),
+    built.errorMessage('unknown_channel', '"launch" is not a channel', ['launch']),
     built.errorMessage('invalid_json', 'this is no JSON'),
     built.scopeMissing(PRIVATE_CHANNEL_SCOPES.tx, ['tx'], 'lacks')
   ),

@@ -175,11 +175,9 @@ export class Database {
       if (hasPoints) this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {
-      this.#failure = new ServiceError(
-        'STORAGE_UNAVAILABLE',
-        'a write failed; the store must be opened again',
-        { cause }
-      )
+      this.#failure = new ServiceError('STORAGE_UNAVAILABLE', 'a write failed; the store must be reopened', {
+        cause
+      })
       this.#failed.resolve(this.#failure)
       // The engine's log may have it: the next opening tells.
       throw new UnknownOutcome(this.#failure.detail, cause)

@@ -134,7 +134,7 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
   const bad: [args: string[], says: RegExp][] = [
     [['--key', 'k'], /CHANNEL is missing/],
     [['launches'], /MILLRACE_KEY/],
-    [['launch', '--key', 'k'], /"launch" is no channel/],
+    [['launch', '--key', 'k'], /"launch" is not a channel/],
     [['trades:nothing', '--key', 'k'], /not an address/],
     [['launches', '--key', 'k', '--since', 'yesterday'], /yesterday is not a cursor/],
     [['launches', '--key', 'k', '--url', 'nowhere'], /nowhere is not a URL/],

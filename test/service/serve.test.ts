@@ -203,7 +203,7 @@ t.test('a bad setting stops the start with a line that names it', async (t) => {
     [['--recorded-speed', '0'], {}, /--recorded-speed="0" is not above 0/],
     [['--colour', 'red'], {}, /--colour is unknown/],
     [['--source', 'recorded'], {}, /MILLRACE_RECORDED_DIR is not set/],
-    [['--source', 'recorded', '--recorded-dir', '/nowhere/at/all'], {}, /is no folder/],
+    [['--source', 'recorded', '--recorded-dir', '/nowhere/at/all'], {}, /is not a folder/],
     [['--source', 'rpc'], {}, /MILLRACE_RPC_URL is not set/],
     [
       ['--tpu-identity', '/nowhere/id.json'],
