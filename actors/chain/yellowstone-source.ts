@@ -231,7 +231,7 @@ function behindOf(stream: StreamStatus | undefined): string | null {
   if (stream === undefined || stream.at === null || stream.slot === null || stream.at >= stream.slot)
     return null
   if (stream.state === 'advancing' || stream.state === 'connecting') return null
-  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was restored to an older state; ingest waits until it has passed it`
+  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was restored to an older state; ingest waits until the stream has passed that slot`
 }
 
 const NODE_STATES: Readonly<Record<StreamState, NodeStateName>> = {

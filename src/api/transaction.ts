@@ -50,7 +50,7 @@ const STATUS = {
     .enum(['block', 'nodes', 'node', 'claim'])
     .nullable()
     .describe(
-      'Evidence that it has landed: `block`: a block that the service read; `nodes`: at least two nodes; `node`: one node, for a minute, which is rechecked within the next hour and may still be taken back; `claim`: one node so far, which may be taken back. Null while no block with it is known, and in records of earlier versions'
+      'Evidence that it has landed. `block`: a block that the service read. `nodes`: at least two nodes. `node`: one node, for a minute; it is rechecked within the next hour, and may still be taken back. `claim`: one node so far; it may be taken back. Null while no block with it is known, and in records of earlier versions'
     )
 }
 

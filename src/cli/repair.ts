@@ -50,7 +50,7 @@ export async function repair({
     if (outcome.losses.length === 0) return 0
     for (const { from, to } of outcome.gaps) stdout(`slots ${from} to ${to} are a gap now (reason: damaged)`)
     stdout(
-      'at its next start the service rereads blocks with lost rows from its node, and rebuilds the rest from stored rows; blocks that it cannot recover stay gaps with a reason'
+      'at its next start the service rereads blocks with lost rows from its node, and rebuilds the rest from stored rows; blocks that cannot be recovered stay gaps with a reason'
     )
     stdout(
       `to reread all blocks from the source, as far as it still has them, run \`npx millrace repair --from-source\``

@@ -71,7 +71,7 @@ export const ACCESS_PROBLEM_TEXTS = {
   },
   RATE_LIMITED: {
     meaning:
-      'The API key has used up its calls or its work of this minute, or the keys of its tenant have used up their work, or too many requests came without a valid key.',
+      'The API key has used up its calls or its work of this minute, or the keys of its tenant have used up their work. Or too many requests came without a valid key.',
     remedy:
       'Wait the seconds in `Retry-After`. `violated-policies` names the quota. `RateLimit` on every answer shows what is left of calls and work.',
     example: 'this key may make 600 requests a minute; the next minute begins in 12 s'

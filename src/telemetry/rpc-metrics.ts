@@ -56,7 +56,7 @@ export function rpcMetrics(registry: Registry): RpcMetrics {
   })
   new Gauge({
     name: 'millrace_rpc_upstream',
-    help: 'Requests to nodes since the unit started: all, those to another node after a fault or an absent block, hedged ones beside a slow one, slots that were not accepted, and floors of keys that no node reached for 5 s',
+    help: 'Requests to nodes since the unit started: all, those to another node after a fault or an absent block, and hedged ones beside a slow one. Also slots that were not accepted, and floors of keys that no node reached for 5 s',
     labelNames: ['what'],
     registers,
     collect() {

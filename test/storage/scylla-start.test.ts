@@ -204,7 +204,7 @@ testWithCql(t, 'a start with a keyspace that is not as asked for', async (t, ser
   })
 
   t.test('a retention that gives no 20 to 50 windows is refused', async (t) => {
-    t.match(await refusal(t, { ...options, retentionSeconds: 600 }), /cannot be kept for 600 s/)
+    t.match(await refusal(t, { ...options, retentionSeconds: 600 }), /cannot be stored for 600 s/)
   })
 
   t.test('a newer schema than this version knows is refused, and left alone', async (t) => {
