@@ -167,7 +167,7 @@ export function supervised(name: string, policy: Policy) {
           'process.exited': {
             actions: assign(({ context }) => ({
               process: 'gone' as const,
-              ...(exitIsCrash(context) && fault(context, new Error('returned without being asked')))
+              ...(exitIsCrash(context) && fault(context, new Error('returned without a request to drain')))
             }))
           },
           'process.crashed': {

@@ -222,7 +222,7 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     if (position !== null) {
       const last = Buffer.from(position, 'base64url')
       const isBeyond = Buffer.compare(last, gte) < 0 || Buffer.compare(last, lt) >= 0
-      if (isBeyond) throw new ServiceError('CURSOR_INVALID', 'the position is none of this list')
+      if (isBeyond) throw new ServiceError('CURSOR_INVALID', 'the position is not of this list')
       if (order === 'asc') gte = after(last)
       else lt = last
     }

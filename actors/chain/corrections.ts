@@ -194,7 +194,7 @@ export class Corrections {
     )
     for (const { block } of replacements.splice(0, roomless)) {
       const gap = { from: block.slot, to: block.slot, reason: 'missing', detail: ROOMLESS, atMs: clock.now() }
-      logger.error(gap, `slot ${block.slot} is given up: ${ROOMLESS}`)
+      logger.error(gap, `slot ${block.slot} is abandoned: ${ROOMLESS}`)
       put.push(gap)
     }
     const sentCursor = await readSentCursors(this.#storage.log)

@@ -150,5 +150,5 @@ export function ingestGauges(
 /** Logs the slot after which ingest continues. */
 export function logHead(head: SlotRow | null, logger: Logger): void {
   const resumed = head === null ? 'an empty store' : `slot ${head.slot}`
-  logger.info({ slot: head?.slot }, `ingest goes on after ${resumed}`)
+  logger.info({ slot: head?.slot }, `ingest resumes after ${resumed}`)
 }

@@ -56,7 +56,7 @@ export async function remake(
   const but = put.length === 0 ? '' : ', except for the gaps'
   logger.info(
     { asked, rows },
-    `the records that a repair lost are rebuilt${but}; ${asked} blocks were read again`
+    `the records that a repair lost are rebuilt${but}; ${asked} blocks were reread`
   )
 }
 
@@ -91,4 +91,4 @@ function gapsLeft(
 
 const lostRows = (count: number, why: string): string =>
   count === 1 ? `some rows of the block are lost: ${why}` : `some rows of ${count} blocks are lost: ${why}`
-const notRead = ({ slot, why }: Missed): string => `the block of slot ${slot} is not read again: ${why}`
+const notRead = ({ slot, why }: Missed): string => `the block of slot ${slot} is not reread: ${why}`

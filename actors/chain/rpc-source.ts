@@ -82,7 +82,7 @@ export function rpcSource(
       const { from, to, reason, detail } = gap
       counts.gaps++
       counts.slotsGivenUp += to - from + 1
-      logger.error({ from, to, reason }, `slots ${from} to ${to} are given up as ${reason}: ${detail}`)
+      logger.error({ from, to, reason }, `slots ${from} to ${to} are abandoned as ${reason}: ${detail}`)
       await options.onGap(gap)
     }
     const onOddity = (slot: number, detail: string): void => logger.error({ slot }, `slot ${slot}: ${detail}`)

@@ -51,7 +51,7 @@ export function recordedSource(
         if (standing.kind === 'other') {
           const { variable, value } = stored
           throw new StartRefused(
-            `MILLRACE_RECORDED_DIR=${directory} is of another chain than what ${variable}=${value} holds: ${standing.detail}; set ${variable} to another one for this folder`
+            `MILLRACE_RECORDED_DIR=${directory} is of another chain than the store of ${variable}=${value}: ${standing.detail}; give this folder its own ${variable}`
           )
         }
       }
@@ -111,7 +111,7 @@ function logStanding(
   const missing =
     notStored === 0
       ? ''
-      : `; ${notStored} of ${compared} of these slots that were looked for are not stored, and blocks are added in ascending order only: to have them, read the folder into an empty MILLRACE_DATA_DIR`
+      : `; ${notStored} of ${compared} of these slots that were checked are not stored, and blocks are added in ascending order only: to have them, read the folder into an empty MILLRACE_DATA_DIR`
   const below = slots.length - above
   const range = `from ${slots[0]} to ${slots[below - 1]}`
   // A restart on a folder that was read completely is normal.
@@ -119,7 +119,7 @@ function logStanding(
   if (above === 0)
     logger[isReadBefore ? 'info' : 'warn'](
       facts,
-      `nothing is read of ${folder}: all of its ${below} slots, ${range}, are at or below slot ${head}, the newest that is stored${missing}`
+      `nothing is read from ${folder}: all of its ${below} slots, ${range}, are at or below slot ${head}, the newest that is stored${missing}`
     )
   else if (notStored > 0)
     logger.warn(

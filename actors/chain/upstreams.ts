@@ -170,7 +170,7 @@ export class Upstreams {
     const heads = this.#live.flatMap(({ headSlot }) => headSlot ?? [])
     const newest = Math.max(...heads)
     if (heads.length === 0 || newest >= this.#stored) return null
-    const reason = `the newest slot of the nodes is ${newest}, below slot ${this.#stored}, which is stored: they are behind, or were restored to an older state; ingest waits until they have passed it`
+    const reason = `the newest slot of the nodes is ${newest}, below slot ${this.#stored}, which is stored: the nodes are behind, or were restored to an older state; ingest waits until they have passed that slot`
     return { slots: this.#stored - newest, reason }
   }
 

@@ -119,7 +119,7 @@ export function yellowstoneSource(
       logger.error({ slot }, slot === null ? detail : `slot ${slot}: ${detail}`)
     const onGap = async (gap: StreamGap): Promise<void> => {
       const { from, to, reason } = gap
-      logger.error(gap, `slots ${from} to ${to} are given up: ${GAP_TEXTS[reason]}`)
+      logger.error(gap, `slots ${from} to ${to} are abandoned: ${GAP_TEXTS[reason]}`)
       await options.onGap(gap)
     }
     const onFork = async (fork: StreamFork): Promise<void> => {
@@ -209,7 +209,7 @@ export function yellowstoneSource(
 
 const GAP_TEXTS: Readonly<Record<StreamGap['reason'], string>> = {
   missing: 'the stream did not send them, and no node had them in time',
-  'no-node': 'the stream did not send them, and there is no node to ask for them (set MILLRACE_RPC_URL)'
+  'no-node': 'the stream did not send them, and there is no node to request them from (set MILLRACE_RPC_URL)'
 }
 
 function statusOf(
@@ -231,7 +231,7 @@ function behindOf(stream: StreamStatus | undefined): string | null {
   if (stream === undefined || stream.at === null || stream.slot === null || stream.at >= stream.slot)
     return null
   if (stream.state === 'advancing' || stream.state === 'connecting') return null
-  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was restored to an older state; ingest waits until it has passed it`
+  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was restored to an older state; ingest waits until the stream has passed that slot`
 }
 
 const NODE_STATES: Readonly<Record<StreamState, NodeStateName>> = {

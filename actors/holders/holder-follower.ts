@@ -135,7 +135,7 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
       const fault = faults[i]!
       if (fault === null) continue
       this.#deps.logger.warn(
-        `the holders of ${list.document.value.mint} are read again at block ${slot}: ${fault}`
+        `the holders of ${list.document.value.mint} are reread at block ${slot}: ${fault}`
       )
       await this.#reader!.makeStale(list, 'disagreement', fault, this.#slot)
     }

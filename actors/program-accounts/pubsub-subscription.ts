@@ -74,7 +74,7 @@ class PubsubConnection implements ProgramSubscription {
 
   /** Connects and subscribes. */
   async open(signal: AbortSignal): Promise<void> {
-    const abort = (): void => this.#finish('the subscription was given up')
+    const abort = (): void => this.#finish('the subscription was abandoned')
     signal.addEventListener('abort', abort, { once: true })
     try {
       const opened = Promise.withResolvers<void>()

@@ -171,7 +171,7 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
       : {
           lengthTotal: Number.isSafeInteger(length) ? length : null,
           chunks: () => endedPieces(this.#rest(), () => this.abort(new Error('the reader has left'))),
-          abort: (reason = new Error('nobody reads the answer')) => this.abort(reason)
+          abort: (reason = new Error('the answer is no longer read')) => this.abort(reason)
         }
     this.#started({ status: this.#status, headers: this.#headers, bytes, rest })
   }

@@ -88,7 +88,7 @@ function reportedRarely(logger: RpcDeps['logger'], clock: Ports['clock']): OnAba
     reportedAtMs = clock.now()
     logger.warn(
       { floor, reached },
-      `no node has stood at slot ${floor} for 5 s, which an earlier answer stated; the answers of its key continue ` +
+      `no node has reached slot ${floor} for 5 s, although an earlier answer stated it; answers to its key continue ` +
         `from slot ${reached}. A node has claimed a false slot, or lost its state`
     )
   }

@@ -314,7 +314,7 @@ export class UpstreamNode implements RpcUpstream {
       this.#slots = [null, null, null]
       this.#machine.send({
         type: 'disbelieved',
-        reason: `it claims slot ${processed}, which no majority of the nodes and no indexed block bears out`
+        reason: `it claims slot ${processed}, which neither a majority of the nodes nor an indexed block confirms`
       })
       this.#wentDownAtMs = null
       return

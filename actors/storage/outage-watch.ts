@@ -31,7 +31,7 @@ export async function watchOutages(
         `the store does not answer: ${outage.detail}; ingest waits, and reads are refused with 503`
       )
     } else if (said !== null && outage === null) {
-      logger.info(`the store answers again after ${seconds(said).toFixed(1)} s`)
+      logger.info(`the store is back after ${seconds(said).toFixed(1)} s`)
     }
     said = outage === null ? null : (said ?? outage)
   }

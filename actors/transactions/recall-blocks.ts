@@ -56,9 +56,9 @@ export function recallBlocks({ committedBlocks, clock, logger }: RecallDeps): Re
         counts[isStored ? 'read' : 'missing']++
         await sleep(clock, PAUSE_MS, signal)
       }
-      if (counts.read + counts.missing > 0) logger.info(counts, 'recent blocks were read again')
+      if (counts.read + counts.missing > 0) logger.info(counts, 'recent blocks were reread')
     } catch (err) {
-      if (!signal.aborted) logger.warn({ err, ...counts }, 'recent blocks are not read again')
+      if (!signal.aborted) logger.warn({ err, ...counts }, 'recent blocks are not reread')
     } finally {
       unsubscribe()
     }

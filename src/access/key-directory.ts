@@ -126,10 +126,7 @@ export class KeyDirectory {
       if (known?.madeBy === operation) return known
       if (known !== undefined) throw exists
       if (this.#tenants.size >= TENANTS_MAX) {
-        throw new ServiceError(
-          'TENANT_LIMIT_REACHED',
-          `there are ${TENANTS_MAX} tenants, the most there can be`
-        )
+        throw new ServiceError('TENANT_LIMIT_REACHED', `the limit of ${TENANTS_MAX} tenants is reached`)
       }
       const created = await this.#tenantDocuments.insert({ name, createdAtMs: nowMs, madeBy: operation })
       if (!created.ok) {
@@ -159,7 +156,7 @@ export class KeyDirectory {
       if (working.length >= KEYS_PER_TENANT_MAX) {
         throw new ServiceError(
           'KEY_LIMIT_REACHED',
-          `${tenant} has ${KEYS_PER_TENANT_MAX} keys, the most it can have`
+          `${tenant} has reached its limit of ${KEYS_PER_TENANT_MAX} keys; revoke keys that are no longer used`
         )
       }
       return this.#issue(attributes, nowMs, secret)
@@ -203,7 +200,10 @@ export class KeyDirectory {
         key.scopes.includes('admin') && keyState(key, nowMs) === 'active'
       if (this.#others !== null && isWorkingAdmin(row)) await this.#reload()
       if (isWorkingAdmin(row) && !this.keys.some((other) => other.id !== id && isWorkingAdmin(other))) {
-        throw new ServiceError('KEY_LAST', 'this is the last active admin key; make another one first')
+        throw new ServiceError(
+          'KEY_LAST',
+          'this is the last active admin key; create another admin key first'
+        )
       }
       return this.#change(id, (now) => (now.revokedAtMs === null ? { ...now, revokedAtMs: nowMs } : now))
     })
@@ -219,7 +219,10 @@ export class KeyDirectory {
 
   async #issue(attributes: KeyAttributes, nowMs: number, secret: string): Promise<IssuedKey> {
     if (this.#ring.size >= KEYS_MAX) {
-      throw new ServiceError('KEY_LIMIT_REACHED', `there are ${KEYS_MAX} keys, the most there can be`)
+      throw new ServiceError(
+        'KEY_LIMIT_REACHED',
+        `the limit of ${KEYS_MAX} keys is reached; revoke keys that are no longer used`
+      )
     }
     const issued = newKey(secret, attributes, nowMs)
     const inserted = await this.#keyDocuments.insert(issued.row)
@@ -282,7 +285,7 @@ export class KeyDirectory {
 
 function assertRotatable(row: KeyRow, nowMs: number): void {
   const state = keyState(row, nowMs)
-  if (state !== 'active') throw new ServiceError('KEY_INACTIVE', `this key is ${state}; make another one`)
+  if (state !== 'active') throw new ServiceError('KEY_INACTIVE', `this key is ${state}; create another key`)
   if (row.successor !== null) throw new ServiceError('KEY_INACTIVE', rotatedTo(row.successor))
 }
 

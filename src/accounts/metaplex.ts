@@ -20,7 +20,7 @@ export const metaplexAddress = (mint: Pubkey): Pubkey =>
 /** Reads a metadata account of Metaplex. `isMutable` is null in an account that ends before it. */
 export function readMetaplex({ owner, data }: Pick<Account, 'owner' | 'data'>): EmbeddedNames | Refused {
   if (!samePubkey(owner, METAPLEX_PROGRAM)) return refused('is owned by another program')
-  if (data[0] !== METADATA_V1) return refused('is no metadata account')
+  if (data[0] !== METADATA_V1) return refused('is not a metadata account')
   const reader = new BorshText(data, NAME_AT)
   const [name, symbol, uri] = [reader.text(), reader.text(), reader.text()]
   if (name === null || symbol === null || uri === null) return refused('has unreadable metadata')

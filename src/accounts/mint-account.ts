@@ -62,10 +62,10 @@ export function readMintAccount({ owner, data }: Pick<Account, 'owner' | 'data'>
   const tokenProgram = tokenProgramOf(owner)
   if (tokenProgram === null) return refused('is owned by another program')
   if (data.length < MINT_BYTES || (tokenProgram === 'spl-token' && data.length !== MINT_BYTES))
-    return refused('is no mint')
+    return refused('is not a mint')
   const extensions = readExtensions(data, MINT_BYTES, 'mint')
   if (isRefused(extensions)) return extensions
-  if (data[45] !== 1) return refused('is no initialized mint')
+  if (data[45] !== 1) return refused('is not an initialized mint')
   const mintAuthority = taggedKey(data, 0)
   const freezeAuthority = taggedKey(data, 46)
   if (isRefused(mintAuthority)) return mintAuthority

@@ -93,11 +93,11 @@ function check({ owner: program, data }: Pick<Account, 'owner' | 'data'>): Check
   const tokenProgram = tokenProgramOf(program)
   if (tokenProgram === null) return refused('is owned by another program')
   if (data.length < ACCOUNT_BYTES || (tokenProgram === 'spl-token' && data.length !== ACCOUNT_BYTES))
-    return refused('is no token account')
+    return refused('is not a token account')
   const extensions = readExtensions(data, ACCOUNT_BYTES, 'account')
   if (isRefused(extensions)) return extensions
   const state = STATES[data[108]!]
-  if (state === undefined || state === 'uninitialized') return refused('is no initialized token account')
+  if (state === undefined || state === 'uninitialized') return refused('is not an initialized token account')
   for (const at of TAGS_AT) {
     const tag = (data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16) | (data[at + 3]! << 24)) >>> 0
     if (tag > 1) return refused(`has tag ${tag} at byte ${at}`)

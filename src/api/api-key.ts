@@ -22,7 +22,7 @@ export const keyAnswer = z
     tenant: text('The tenant that owns the key'),
     name: text('Name given when the key was made'),
     prefix: text('First characters of the key, to recognize it'),
-    scopes: z.array(z.enum(SCOPES)).describe('What the key may be used for'),
+    scopes: z.array(z.enum(SCOPES)).describe('Scopes: the permissions of the key'),
     status: z
       .enum(['active', 'expired', 'revoked'])
       .describe('State of the key; a rotated key expires at the end of its grace period'),

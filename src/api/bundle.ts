@@ -35,18 +35,18 @@ export const bundleStatusAnswer = z
     status: z
       .enum(['pending', 'landed', 'failed', 'unknown'])
       .describe(
-        '`unknown`: the tenant has not submitted it, its record is older than the retention, or no node can tell whether it has landed (`submitted_at` is then not null)'
+        '`unknown`: the tenant has not submitted it, its record is older than the retention, or no node can report whether it has landed (`submitted_at` is then not null)'
       ),
-    landed_slot: count('Slot of its block; null without one').nullable(),
+    landed_slot: count('Slot of its block; null while no block with it is known').nullable(),
     signatures: z.array(signature('First signature of a transaction')).describe('In the order of execution'),
     confirmation_status: z
       .enum(['processed', 'confirmed', 'finalized'])
       .nullable()
-      .describe('Commitment of its block; null without one'),
+      .describe('Commitment of its block; null while no block with it is known'),
     err: z
       .unknown()
       .describe(
-        'Error of a transaction as in JSON-RPC, or the engine’s refusal as `{code, message}`; null without an error'
+        'Error of a transaction as in JSON-RPC, or the engine’s refusal as `{code, message}`; null if there is no error'
       ),
     reason: z
       .enum(BUNDLE_REASONS)

@@ -21,7 +21,7 @@ export const CANDLE = z
       ),
     unpriced_trades: schema
       .count(
-        'Trades without a value in USD, because SOL had no price yet: `volume_usd` lacks them. Absent if it has all trades. Candles of versions that did not count them have none'
+        'Trades without a value in USD, because SOL had no price yet: `volume_usd` lacks them. Absent if it has all trades, and in candles of versions that did not count such trades'
       )
       .optional(),
     volume_token: schema.amount('Tokens traded'),
@@ -36,12 +36,12 @@ export const CANDLE = z
 
 export const CANDLES = z
   .object({
-    cash_mint: schema.address('The cash of the pair, also if the request names none'),
+    cash_mint: schema.address('The cash of the pair, even if the request names no cash'),
     data: z.array(CANDLE).describe('Oldest first'),
     nextCursor: z
       .string()
       .nullable()
-      .describe('The `after` of the page of older candles; null when there is none')
+      .describe('The `after` of the page of older candles; null on the last page')
   })
   .meta({ id: 'Candles' })
 

@@ -33,7 +33,7 @@ export const COVERAGE = z
       .array(
         RANGE.extend({
           reason: text(
-            'Kind of gap: `pruned`, `missing`, `unreadable` or `unsupported`. `damaged`: the blocks are stored, but some of their rows were lost. `inner-instructions-absent`: the blocks are stored, but their node did not record inner instructions, so that events may be missing. `vault-moved`: the blocks are stored, but tokens left a pool without a recorded call of its program, so that a trade may be missing; the detail names the venue. `read_again`: a repair has emptied the store, and the source is being read again'
+            'Kind of gap: `pruned`, `missing`, `unreadable` or `unsupported`. `damaged`: the blocks are stored, but some of their rows were lost. `inner-instructions-absent`: the blocks are stored, but their node did not record inner instructions, so that events may be missing. `vault-moved`: the blocks are stored, but tokens left a pool without a recorded call of its program, so that a trade may be missing; the detail names the venue. `read_again`: a repair has emptied the store, and the source is being reread'
           ),
           detail: text('The reason, in one line'),
           given_up_at: time('Time at which the gap was recorded', 'service'),

@@ -37,7 +37,7 @@ const COVERED_RANGE = z
       .min(1)
       .nullable()
       .describe(
-        'Version of the decoder of its blocks; blocks that were inserted later may have a newer one. It rises when the same block gives other rows. Null if unknown, and for a missing range'
+        'Version of the decoder of its blocks; blocks that were inserted later may have a newer one. It rises when a block gives other rows than before. Null if unknown, and for a missing range'
       ),
     origin: z
       .enum(ORIGINS)
@@ -54,7 +54,7 @@ const SERVED_ARCHIVE = z
     served: z.boolean().describe('Whether the Data API shows its rows'),
     first_slot: count('Its first slot').nullable(),
     last_slot: count('Its last slot').nullable(),
-    reason: text('Why it is not served: `overlaps_live` or `unreadable`. Null if it is').nullable()
+    reason: text('Why it is not served: `overlaps_live` or `unreadable`. Null if it is served').nullable()
   })
   .meta({ id: 'ServedArchive' })
 

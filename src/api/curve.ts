@@ -22,7 +22,7 @@ const CURVE_RESERVES = z
     real_token: schema.amount('Tokens left for sale').nullable(),
     real_token_raw: schema.rawAmount('Tokens left for sale').nullable()
   })
-  .meta({ id: 'CurveReserves', description: `Reserves as of \`state_slot\`; each ${UNSTATED}` })
+  .meta({ id: 'CurveReserves', description: `Reserves at \`state_slot\`; each ${UNSTATED}` })
 
 const GRADUATION = z
   .object({
@@ -30,7 +30,7 @@ const GRADUATION = z
       .amount('Cash that completes the curve')
       .nullable()
       .describe(
-        'Cash that completes the curve, as its launchpad states it; for a curve that is sold out, what its start implies. Trades do not change it. Null if unknown'
+        'Cash that completes the curve, as its launchpad states it; for a curve that is sold out, the target that follows from its start. Trades do not change it. Null if unknown'
       ),
     target_cash_raw: schema.rawAmount('Cash that completes the curve').nullable(),
     remaining_cash: schema
@@ -63,7 +63,7 @@ export const CURVE = z
       .max(100)
       .nullable()
       .describe(
-        'Sold part of the tokens for sale at the start, 0 to 100. For Meteora DBC: raised part of the target cash. Null if the state does not determine it'
+        'Sold share of the tokens for sale at the start, 0 to 100. For Meteora DBC: raised share of the target cash. Null if the state does not determine it'
       ),
     price: schema.price('Price').nullable().describe('Cash per token on the curve; null when unknown'),
     price_usd: schema.usd('Price').nullable(),

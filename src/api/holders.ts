@@ -34,7 +34,7 @@ const CONCENTRATION = z
       .max(1)
       .nullable()
       .describe(
-        'Gini coefficient of the owners, 0 if all have the same amount; null with more than 20,000 owners'
+        'Gini coefficient of the owners, 0 if all amounts are equal; null with more than 20,000 owners'
       ),
     adjusted: z
       .object({
@@ -56,14 +56,14 @@ const CONCENTRATION = z
           .max(1)
           .nullable()
           .describe('Herfindahl-Hirschman index of the remaining owners'),
-        excluded_pct: share('What is left out')
+        excluded_pct: share('Amount of the excluded owners')
       })
       .nullable()
       .describe(
-        'The same figures without pools, bonding curves and burn addresses; null if the token has more than 500 pools, if the owner of a known pool’s vault is unknown, and for a currency such as SOL or USDC'
+        'These figures without pools, bonding curves and burn addresses; null if the token has more than 500 pools, if the owner of a known pool’s vault is unknown, and for a currency such as SOL or USDC'
       )
   })
-  .meta({ id: 'Concentration', description: 'How much the largest owners have' })
+  .meta({ id: 'Concentration', description: 'Concentration: the amounts of the largest owners' })
 
 const HOLDER = z
   .object({
@@ -86,7 +86,7 @@ const HOLDER = z
         'Whether it owns the vault of a pool: the program address that owns the vaults of all pools of a venue, or a pool that the index knows'
       ),
     is_curve: z.boolean().describe('Whether it owns the vault of a bonding curve'),
-    is_burn: z.boolean().describe('Whether it is a burn address, whose tokens nobody can move')
+    is_burn: z.boolean().describe('Whether it is a burn address, whose tokens cannot be moved')
   })
   .meta({ id: 'Holder' })
 
@@ -98,47 +98,47 @@ export const HOLDERS_PAGE = z
       .int()
       .min(0)
       .nullable()
-      .describe('Decimals of the token; null for an address that is no token'),
+      .describe('Decimals of the token; null for an address that is not a token'),
     supply: schema
       .amount('Supply')
       .nullable()
       .describe(
-        `Supply at \`supply_slot\`, in human units. ${schema.SCALED}. Null if unknown, and for wrapped SOL, which has none`
+        `Supply at \`supply_slot\`, in human units. ${schema.SCALED}. Null if unknown, and for wrapped SOL, which has no supply`
       ),
-    supply_raw: schema.rawAmount('Supply').nullable().describe('The same in base units; text'),
+    supply_raw: schema.rawAmount('Supply').nullable().describe('The supply in base units; text'),
     supply_slot: schema
       .count('Slot of the supply')
       .nullable()
       .describe(
-        'The supply is exact as of this slot: `slot`, unless the mint has transfer fees or confidential transfers. With these a part of the supply is in no account, and the supply is what the mint last stated. Null without a supply'
+        'The supply is exact at this slot: `slot`, unless the mint has transfer fees or confidential transfers. With these some of the supply is in no account, and the supply is what the mint last stated. Null if the supply is null'
       ),
     held: schema
       .amount('Sum of all token accounts')
       .nullable()
       .describe(
-        `Sum of all token accounts at \`slot\`, in human units; the base of all shares. It is less than the supply by \`withheld\`. ${schema.SCALED}. Null for an address that is no token. ${UNREAD}`
+        `Sum of all token accounts at \`slot\`, in human units; the base of all shares. It is less than the supply by \`withheld\`. ${schema.SCALED}. Null for an address that is not a token. ${UNREAD}`
       ),
     held_raw: schema.rawAmount('The same').nullable(),
     withheld: schema
-      .amount('Part of the supply in no account')
+      .amount('Supply that is in no account')
       .nullable()
       .describe(
         'Supply less `held`: withheld transfer fees and confidential balances, in human units. Null if the supply is of another slot, and for wrapped SOL'
       ),
-    withheld_raw: schema.rawAmount('The same').nullable().describe('The same in base units; text'),
+    withheld_raw: schema.rawAmount('The same').nullable().describe('`withheld` in base units; text'),
     ui_multiplier: schema.uiMultiplier,
     holders_count: schema.count('Owners with tokens'),
     token_accounts_count: schema.count('Token accounts with tokens'),
-    slot: schema.count('The list is exact as of this slot'),
+    slot: schema.count('The list is exact at this slot'),
     updated_at: schema.time('Time at which the list was complete at that slot', 'service'),
     age_seconds: schema.count('Seconds since then'),
     stale_reason: z
       .string()
       .nullable()
       .describe(
-        'Reason why the list does not advance while it is being read from the node again; null while it follows the blocks'
+        'Reason why the list does not advance while it is being reread from the node; null while it follows the blocks'
       ),
-    concentration: CONCENTRATION.nullable().describe('Null for an address that is no token'),
+    concentration: CONCENTRATION.nullable().describe('Null for an address that is not a token'),
     data: z.array(HOLDER).describe('The largest first; equal amounts are sorted by address'),
     nextCursor: z.string().nullable().describe('Start of the next page, for `after`; null at the end')
   })

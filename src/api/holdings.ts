@@ -27,7 +27,7 @@ const HOLDING = z
     price_ts: schema.time('Time of the trade that the price comes from', 'block').nullable(),
     token_program: z.enum(TOKEN_PROGRAM_NAMES).nullable().describe('The token program; null for SOL'),
     token_accounts: schema.count('Token accounts with tokens; 0 for SOL'),
-    is_native: z.boolean().describe('Whether it is SOL, which is no token'),
+    is_native: z.boolean().describe('Whether it is SOL, which is not a token'),
     frozen: z.boolean().describe('Whether one of its accounts is frozen')
   })
   .meta({ id: 'Holding' })
@@ -44,7 +44,7 @@ export const HOLDINGS_PAGE = z
       .describe(
         'Holdings without a known value, which `total_value_usd` lacks. Absent if it has all; null if they were not counted, for minutes after an upgrade'
       ),
-    slot: schema.count('Balances are as of this slot, or newer'),
+    slot: schema.count('Balances are from this slot, or from a later one'),
     updated_at: schema.time('Time at which the balances were read', 'service'),
     age_seconds: schema.count('Seconds since then'),
     holdings_count: schema.count('Number of holdings: the tokens of the wallet, and SOL if it is listed'),

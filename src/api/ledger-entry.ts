@@ -48,7 +48,7 @@ export const LEDGER_ENTRY_BODY = z
       .number()
       .nullable()
       .describe(
-        'Value of the change in USD, at the time of its block: negative for an outflow; null without a price'
+        'Value of the change in USD, at the time of its block: negative for an outflow; null if the price is unknown'
       ),
     direction: z.enum(['in', 'out']).describe('Whether the balance grew or shrank'),
     kind: z.enum(ENTRY_KINDS).describe('Cause of the change; kinds may be added'),
@@ -61,7 +61,7 @@ export const LEDGER_ENTRY_BODY = z
       .usd('The fee')
       .nullable()
       .describe(
-        'The fee in USD, on the lamports of the address that paid it; null on every other entry, and without a price'
+        'The fee in USD, on the lamports of the address that paid it; null on every other entry, and if the price is unknown'
       ),
     counterparty: schema
       .address('The other side of the change')
@@ -70,7 +70,7 @@ export const LEDGER_ENTRY_BODY = z
     counterparty_confidence: z
       .enum(COUNTERPARTY_CONFIDENCES)
       .describe(
-        '`exact`: the only address with the opposite change; `inferred`: the pool of a swap, or the one with the largest of several; `none`: unknown'
+        '`exact`: the only address with the opposite change; `inferred`: the pool of a swap, or the address with the largest opposite change; `none`: unknown'
       ),
     signature: schema
       .signature('The transaction')
@@ -98,7 +98,7 @@ export const LEDGER_ENTRY_EVENT = z
     ...LEDGER_ENTRY_BODY.shape,
     block_time: schema.blockTime('Time of the block'),
     ts_ms: schema.unixMs('Time at which the row was added or removed', 'ingest'),
-    cursor: schema.count('Cursor of the newest published block; several events can have the same cursor')
+    cursor: schema.count('Cursor of the newest published block; several events can share a cursor')
   })
   .meta({ id: 'LedgerEntryEvent', description: 'A row added to the ledger of a watched address, or removed' })
 /** The data of an event without its cursor, which the process of each connection adds. */

@@ -33,7 +33,7 @@ const ofExtension = (meaning: string) =>
   schema
     .address(meaning)
     .nullable()
-    .describe(`${meaning}; base58; null without the extension or when revoked`)
+    .describe(`${meaning}; base58; null if the mint lacks the extension, or when revoked`)
 
 const FEE = z
   .object({
@@ -61,7 +61,7 @@ export const METADATA = z
       .enum(NAME_SOURCES)
       .nullable()
       .describe(
-        'Origin of the names: the mint itself (`token-2022`), its metadata account (`metaplex`), a list in the service (`cash-list`), or its launch (`launch`). Null without names'
+        'Origin of the names: the mint itself (`token-2022`), its metadata account (`metaplex`), a list in the service (`cash-list`), or its launch (`launch`). Null if no names are known'
       ),
     supply: schema
       .amount('Supply')
@@ -82,29 +82,31 @@ export const METADATA = z
       .min(0)
       .nullable()
       .describe(
-        'Transfer fee at the slot, in hundredths of a percent; null without one, and if the epoch of the slot is unknown'
+        'Transfer fee at the slot, in hundredths of a percent; null if the mint has no transfer fee, and if the epoch of the slot is unknown'
       ),
-    transfer_fee: TRANSFER_FEE.nullable().describe('The transfer fee by epoch; null without the extension'),
+    transfer_fee: TRANSFER_FEE.nullable().describe(
+      'The transfer fee by epoch; null if the mint lacks the extension'
+    ),
     ...SCALE,
     update_authority: schema
       .address('May change the names')
       .nullable()
-      .describe('May change the names; base58; null when revoked or without metadata on the chain'),
+      .describe('May change the names; base58; null when revoked, or if there is no metadata on the chain'),
     mutable: z
       .boolean()
       .nullable()
-      .describe('Whether the names can change; null without metadata on the chain'),
+      .describe('Whether the names can change; null if there is no metadata on the chain'),
     permanent_delegate: ofExtension('May move and burn the tokens of every account'),
     close_authority: ofExtension('May close the mint once its supply is zero'),
     transfer_hook_program: ofExtension('Program that every transfer calls'),
     default_account_state: z
       .enum(['initialized', 'frozen'])
       .nullable()
-      .describe('State of new token accounts; null without the extension'),
+      .describe('State of new token accounts; null if the mint lacks the extension'),
     paused: z
       .boolean()
       .nullable()
-      .describe('Whether transfers, mints and burns are paused; null without the extension'),
+      .describe('Whether transfers, mints and burns are paused; null if the mint lacks the extension'),
     slot: schema
       .count('Slot')
       .nullable()
@@ -132,7 +134,9 @@ export const METADATA_BATCH = z
     data: z.array(METADATA).describe('In the order of the request, each mint once'),
     missing: z
       .array(schema.address('An address'))
-      .describe('Addresses that are no mint: without an account, or with one of another kind or program')
+      .describe(
+        'Addresses that are not mints: they have no account, or an account of another kind or program'
+      )
   })
   .meta({ id: 'MetadataBatch' })
 

@@ -17,9 +17,7 @@ export const POOL = z
   .object({
     pool: schema.address('The pool, curve or market'),
     venue: schema.venue('Its venue'),
-    base_mint: schema.address(
-      'The token; if neither side is cash, the mint that the first event names first'
-    ),
+    base_mint: schema.address('The token; if neither side is cash, the first mint of the pool’s first event'),
     quote_mint: schema.address('Its cash, or the other token'),
     base_symbol: z.string().nullable().describe('Symbol of the base; null when unknown'),
     quote_symbol: z.string().nullable().describe('Symbol of the quote; null when unknown'),
@@ -42,12 +40,12 @@ export const POOL = z
     reserves_from: z
       .enum(['account', 'trade'])
       .nullable()
-      .describe('Origin of the reserves; null without reserves'),
+      .describe('Origin of the reserves; null if the reserves are unknown'),
     reserves_slot: schema
       .count('Slot of the reserves')
       .nullable()
       .describe(
-        'Slot of the reserves: the accounts, all read at this slot, or the trade. Null without reserves'
+        'Slot of the reserves: the accounts, all read at this slot, or the trade. Null if the reserves are unknown'
       ),
     reserves_age_seconds: schema
       .count('Age of the reading')
@@ -70,12 +68,14 @@ export const POOL = z
     liquidity_usd: schema
       .usd('Liquidity')
       .nullable()
-      .describe(`Liquidity in USD: ${schema.LIQUIDITY}; null without reserves, and for a completed curve`),
+      .describe(
+        `Liquidity in USD: ${schema.LIQUIDITY}; null if the reserves are unknown, and for a completed curve`
+      ),
     price: schema
       .price('Price')
       .nullable()
       .describe(
-        'Cash per token of its newest price-forming trade. Null without such a trade, and if neither side is cash. In a store of an older version, null until the next such trade'
+        'Cash per token of its newest price-forming trade. Null before such a trade, and if neither side is cash. In a store of an older version, null until the next such trade'
       ),
     price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     fee_bps: z

@@ -17,13 +17,13 @@ const STALE_AFTER_SECONDS = 3600
 
 /** Describes a field of the trade, which is null only for a cash mint that was never traded. */
 const traded = <T extends z.ZodType>(field: T, meaning: string) =>
-  field.nullable().describe(`${meaning}; null for wrapped SOL, USDC or USDT without a trade`)
+  field.nullable().describe(`${meaning}; null for wrapped SOL, USDC or USDT before its first trade`)
 
 export const PRICE = z
   .object({
     mint: schema.address('The token'),
     price: traded(schema.price('Price'), 'Cash per token of the newest price-forming trade of any pair'),
-    price_native: traded(schema.price('Price'), 'The same as `price`'),
+    price_native: traded(schema.price('Price'), 'Equal to `price`'),
     price_usd: schema
       .usd('Price')
       .nullable()
@@ -64,7 +64,7 @@ export const PRICE = z
     confidence: z
       .enum(['trade', 'stale'])
       .describe(
-        `\`stale\` when the trade is more than ${STALE_AFTER_SECONDS} s behind the indexed head, or there is none`
+        `\`stale\` when the trade is more than ${STALE_AFTER_SECONDS} s behind the indexed head, or no trade is known`
       ),
     source: sourceMark('that trade is')
   })

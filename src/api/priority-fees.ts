@@ -2,7 +2,7 @@ import { z } from 'zod'
 import * as schema from './schema.ts'
 
 const fee = (rank: string) =>
-  z.number().min(0).describe(`${rank}, in micro-lamports per compute unit; 0 without a transaction`)
+  z.number().min(0).describe(`${rank}, in micro-lamports per compute unit; 0 if no transaction counts`)
 
 export const PRIORITY_FEES = z
   .object({

@@ -12,7 +12,7 @@ const PROBLEM = z.object({
 
 export const RECORDED_FOLDER = z
   .object({
-    directory: text('The folder').nullable().describe('The folder; null if this process reads none'),
+    directory: text('The folder').nullable().describe('The folder; null if this process reads no folder'),
     state: z
       .enum(['none', 'scanning', 'indexed', 'empty', 'not-a-directory'])
       .describe(
@@ -20,8 +20,8 @@ export const RECORDED_FOLDER = z
       ),
     files: count('Files in it').nullable(),
     slots: count('Slots with a record that can be served').nullable(),
-    first_slot: count('The first of them').nullable(),
-    last_slot: count('The last of them').nullable(),
+    first_slot: count('The first of these slots').nullable(),
+    last_slot: count('The last of these slots').nullable(),
     repeated: count('Records that repeat a block or transaction').nullable(),
     chain: z
       .enum(['empty', 'same', 'unknown', 'other'])
@@ -34,7 +34,9 @@ export const RECORDED_FOLDER = z
       'Slots of the folder at or below the stored head at the time of reading'
     ).nullable(),
     problems: count('Files, records and transactions that are left out'),
-    problems_by_reason: z.record(z.string(), count('Number of problems')).describe('The same by reason'),
+    problems_by_reason: z
+      .record(z.string(), count('Number of problems'))
+      .describe('Number of problems by reason'),
     data: z.array(PROBLEM).describe('The problems in the order in which they were found'),
     next_from: count('`from` of the next page').nullable().describe('Null at the end')
   })

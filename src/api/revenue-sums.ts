@@ -26,7 +26,7 @@ export const SUMS = z.object({
   inflow_sol: schema.amount('Inflow of SOL and wrapped SOL'),
   outflow_sol: schema.amount('Outflow of SOL and wrapped SOL, with fees'),
   net_sol: signed('`inflow_sol` − `outflow_sol`'),
-  events: schema.count('Rows of the ledger, also those without a price')
+  events: schema.count('Rows of the ledger, including those without a price')
 })
 export type SumsBody = z.input<typeof SUMS>
 

@@ -15,7 +15,7 @@ import { secondsText } from './time.ts'
 export const LAG_SLOTS_MAX = 25
 
 const address = schema.address('The watched address')
-const label = schema.text('Label of the address; without one, the address itself')
+const label = schema.text('Label of the address; default: the address itself')
 const role = schema.text('Role of the address')
 const createdAt = moment('Time of registration')
 const status = z
@@ -119,7 +119,7 @@ const gap = z.object({
   reason: z
     .enum(['ingest_down', 'not_registered', 'between_archive_and_live', 'upstream_missing'])
     .describe(
-      '`ingest_down`: blocks passed while the ledger was not written. `upstream_missing`: no node had the blocks. The other two do not occur, because there is no archive'
+      '`ingest_down`: blocks passed while the ledger was not written. `upstream_missing`: no node had the blocks. The other two do not occur, because archives have no ledger'
     )
 })
 export type GapBody = z.input<typeof gap>
@@ -128,7 +128,7 @@ const hole = z.object({
   reason: z
     .enum(LEDGER_HOLES)
     .describe(
-      'What some blocks do not state. `rewards-absent`: the rewards of the block. `balances-absent`, `token-balances-absent`: the lamports or tokens of the accounts of a transaction. `transactions-unreadable`: a whole transaction'
+      'Data that some blocks do not state. `rewards-absent`: the rewards of the block. `balances-absent`, `token-balances-absent`: the lamports or tokens of the accounts of a transaction. `transactions-unreadable`: a whole transaction'
     ),
   from_slot: schema.count('Slot of the first such block'),
   to_slot: schema.count('Slot of the last such block'),
@@ -150,7 +150,9 @@ export const coverageAnswer = z
           role,
           status,
           live_from: captureFrom,
-          archive: z.null().describe('The part of the ledger in an archive; always null, there is none'),
+          archive: z
+            .null()
+            .describe('The archived rows of the ledger; always null, because archives have no ledger'),
           gaps: z
             .array(gap)
             .describe('Slots whose changes are missing, ascending; a gap may begin before `live_from`'),
@@ -158,7 +160,7 @@ export const coverageAnswer = z
           holes: z
             .array(hole)
             .describe(
-              'What blocks of the ledger do not state, so that rows may be missing; one for each reason. A hole may begin before `live_from`'
+              'Data that blocks of the ledger do not state, so that rows may be missing; one hole for each reason. A hole may begin before `live_from`'
             ),
           complete_from_slot: schema
             .count('Slot')
@@ -169,16 +171,16 @@ export const coverageAnswer = z
           complete: z
             .boolean()
             .describe(
-              `Whether every row from \`live_from\` to \`complete_to\` is stored: the ledger has begun, has no gap and no hole, and \`complete_to\` is at most ${LAG_SLOTS_MAX} slots before \`indexed_to\`. It says nothing of later blocks, nor of fees of votes, which are not recorded`
+              `Whether every row from \`live_from\` to \`complete_to\` is stored: the ledger has begun, has no gap and no hole, and \`complete_to\` is at most ${LAG_SLOTS_MAX} slots before \`indexed_to\`. It says nothing about later blocks, or about fees of votes, which are not recorded`
             )
         })
       )
       .describe('The watched addresses, in the order of their base58'),
-    archive_end: z.null().describe('End of the archive; always null, there is none'),
+    archive_end: z.null().describe('End of the archive; always null, because archives have no ledger'),
     live_start: PLACE.nullable().describe('The earliest `live_from`; null while no ledger has begun'),
     gap_between_archive_and_live: z
       .null()
-      .describe('The gap between the archive and `live_start`; always null, there is no archive')
+      .describe('The gap between the archive and `live_start`; always null, because archives have no ledger')
   })
   .meta({ id: 'RevenueCoverage' })
 export type CoverageBody = z.input<typeof coverageAnswer>

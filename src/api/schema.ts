@@ -14,11 +14,11 @@ export const DAY = '24 hours that end with the minute of the indexed head'
 
 /** Description of a token's price change, as `latest-price.ts` computes it. */
 export const PRICE_CHANGE =
-  'Change of the price in USD, in percent of the last price before the window (without one, of the first price in it). 0 without a price-forming trade in the window. Null without a price, or if the price at either end has no value in USD'
+  'Change of the price in USD, in percent of the last price before the window, or else of the first price in it. 0 if the window has no price-forming trade. Null if no price is known, or if the price at either end has no value in USD'
 
 /** Description of a price in USD. */
 export const PRICE_USD =
-  'The same in USD, at the minute of that trade. Null if the cash had no price in USD then; SOL has none from one hour after its last trade for dollars'
+  'The price in USD, at the minute of that trade. Null if the cash had no price in USD then; SOL has no price from one hour after its last trade for dollars'
 
 export const text = (meaning: string) => z.string().describe(meaning)
 

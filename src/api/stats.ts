@@ -15,7 +15,7 @@ const change = (of: string) =>
     .percent(`Change of ${of}`)
     .nullable()
     .describe(
-      `Change of ${of} against the window of the same length before, in percent; null if that window has no value, or the index does not reach back to it`
+      `Change of ${of} against the preceding window of equal length, in percent; null if that window has no value, or the index does not reach back to it`
     )
 
 const WINDOW = z
@@ -87,7 +87,7 @@ export const STATS = z
           .nullable()
           .optional()
           .describe(
-            'Trades without a value in USD, which `volume_usd` lacks. Absent if it has all trades; null if the index was begun by a version that did not count them'
+            'Trades without a value in USD, which `volume_usd` lacks. Absent if it has all trades; null if a version that did not count them began the index'
           ),
         volume_sol: schema.amount('Volume in SOL of the trades whose cash is wrapped SOL'),
         tokens: schema.count('Tokens named by a trade or another event'),

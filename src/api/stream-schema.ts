@@ -29,7 +29,7 @@ const providerAmount = (token: 'base' | 'quote') =>
     .nullable()
     .optional()
     .describe(
-      `Change of the provider's account of the ${token}, in base units, if it differs from \`${token}_amount_raw\` because of a Token-2022 transfer fee. Absent if it is the same; null if the transaction does not show the fee`
+      `Change of the provider's account of the ${token}, in base units, if it differs from \`${token}_amount_raw\` because of a Token-2022 transfer fee. Absent if it is equal; null if the transaction does not show the fee`
     )
 
 export const LIQUIDITY_EVENT = z
@@ -75,7 +75,7 @@ export const CURVE_EVENT = z
     base_mint: schema.address('The token'),
     quote_mint: schema.address('Cash of the curve').nullable(),
     curve: schema.address('The bonding curve'),
-    progress_pct: schema.percent('Sold part of the tokens for sale').nullable(),
+    progress_pct: schema.percent('Sold share of the tokens for sale').nullable(),
     pool: schema.address('For a migration, the pool that receives the funds; for other steps, the curve'),
     reserves: EVENT_RESERVES.nullable()
   })

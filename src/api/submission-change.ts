@@ -14,7 +14,7 @@ export const SUBMISSION_CHANGE = z
     bundle_id: text('Bundle that it belongs to').nullable(),
     commitment: z.enum(['processed', 'confirmed', 'finalized']).nullable().describe('Of its block'),
     slot: count('Slot of its block').nullable(),
-    err: z.unknown().describe('Error of the chain, as in JSON-RPC; null for none'),
+    err: z.unknown().describe('Error of the chain, as in JSON-RPC; null if there is no error'),
     rebroadcasts: count('Sends after the first one'),
     landed_ms: count(
       'Milliseconds from the first send until the service saw its block or a node reported one'

@@ -29,7 +29,7 @@ const TOKEN_ACCOUNT = z
       .rawAmount('Rent-exempt reserve of a wrapped-SOL account')
       .nullable()
       .describe(
-        'Rent-exempt reserve of a wrapped-SOL account, in lamports; not part of its token balance; text; null for every other token'
+        'Rent-exempt reserve of a wrapped-SOL account, in lamports; not included in its token balance; text; null for every other token'
       ),
     program: z.enum(TOKEN_PROGRAM_NAMES).describe('The token program'),
     extensions: z.array(z.string()).describe('Names of its Token-2022 extensions, in their order'),

@@ -69,7 +69,7 @@ const HOLDERS = z
     top10_adjusted_pct: z
       .number()
       .nullable()
-      .describe('The same without pools, curves and burn addresses; null if not all of them are known'),
+      .describe('This share without pools, curves and burn addresses; null if not all of these are known'),
     updated_at: schema.time('Time at which the list was complete', 'service').nullable()
   })
   .meta({ id: 'HolderSummary' })
@@ -114,7 +114,7 @@ export const TOKEN = z
     price: schema
       .price('Price')
       .nullable()
-      .describe('Cash per token of the newest price-forming trade; null without one'),
+      .describe('Cash per token of the newest price-forming trade; null before the first one'),
     price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     cash_mint: schema.address('The cash of that trade').nullable(),
     price_ts: schema.time('Time of that trade', 'block').nullable(),
@@ -142,14 +142,14 @@ export const TOKEN = z
       .usd('Liquidity')
       .nullable()
       .describe(
-        `Liquidity in USD: ${schema.LIQUIDITY}; null without any, and for a token with more than ${VALUED_POOLS_MAX} pools`
+        `Liquidity in USD: ${schema.LIQUIDITY}; null if no pool has a known liquidity, and for a token with more than ${VALUED_POOLS_MAX} pools`
       ),
     unvalued_pools: schema.unvaluedPools,
     liquidity_slot: schema
       .count('Slot of the liquidity')
       .nullable()
       .describe(
-        'Slot of the oldest accounts that the liquidity comes from; null if it comes from trades alone, and without liquidity'
+        'Slot of the oldest accounts that the liquidity comes from; null if it comes from trades alone, and if `liquidity_usd` is null'
       ),
     volume_24h_usd: schema
       .usd('Volume')
@@ -170,7 +170,7 @@ export const TOKEN = z
     holders: HOLDERS,
     bonding_curve: CURVE.nullable().describe('Its bonding curve; null if none is known'),
     pools_count: schema.count('Pools in which it is listed, including past ones'),
-    last_trade: LAST_TRADE.nullable().describe('The newest trade of any venue; null without one'),
+    last_trade: LAST_TRADE.nullable().describe('The newest trade of any venue; null before the first one'),
     source: sourceMark('its newest trade is, or without a trade its launch,')
   })
   .meta({ id: 'Token', description: 'Summary of a token' })

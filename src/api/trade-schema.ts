@@ -55,7 +55,7 @@ export const TRADE = z
     ...EVENT_FIELDS,
     ts: schema.time('Time of the block', 'block'),
     trader: schema.address(
-      "The trader: the swap's authority if it signed, else the signer that owns the accounts, else a signer whose own balance of a traded mint changed, else the owner of the account that paid, which need not sign"
+      "The trader: the swap's authority if it signed, else the signer that owns the accounts, else a signer whose own balance of a traded mint changed. Else it is the owner of the account that paid, who need not sign"
     ),
     mint: schema.address('The token that the trade is listed under'),
     decimals: schema.count('Decimals of the token'),

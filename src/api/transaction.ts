@@ -13,11 +13,11 @@ const STATUS = {
   err: z
     .unknown()
     .describe(
-      'Error of the transaction in its block, as in JSON-RPC; null if it succeeded, and without a block'
+      'Error of the transaction in its block, as in JSON-RPC; null if it succeeded, and while no block with it is known'
     ),
-  slot: count('Slot of its block; null without one').nullable(),
+  slot: count('Slot of its block; null while no block with it is known').nullable(),
   rebroadcasts: count('Sends after the first one'),
-  tracking: z.boolean().describe('Whether it is sent again, every 2 s'),
+  tracking: z.boolean().describe('Whether it is still resent, every 2 s'),
   state: transactionState
     .nullable()
     .describe(
@@ -45,12 +45,12 @@ const STATUS = {
   confirmations: count(
     'Blocks on top of its block; null once the block is finalized, and if no node has reported it'
   ).nullable(),
-  bundle_id: text('Bundle that it belongs to; null for none').nullable(),
+  bundle_id: text('Bundle that it belongs to; null if it is not in a bundle').nullable(),
   evidence: z
     .enum(['block', 'nodes', 'node', 'claim'])
     .nullable()
     .describe(
-      'What states that it has landed: `block`: a block that the service read; `nodes`: at least two nodes; `node`: one node, for a minute, which is checked again within the next hour and may still be taken back; `claim`: one node, so far, and it may be taken back. Null without a block, and in records of earlier versions'
+      'Evidence that it has landed. `block`: a block that the service read. `nodes`: at least two nodes. `node`: one node, for a minute; it is rechecked within the next hour, and may still be taken back. `claim`: one node so far; it may be taken back. Null while no block with it is known, and in records of earlier versions'
     )
 }
 
@@ -67,16 +67,18 @@ export const sentTransactionAnswer = z.object({
   resumed: z
     .boolean()
     .optional()
-    .describe('Whether its sends had stopped and start again because of this request'),
+    .describe('Whether its sends had stopped and restart because of this request'),
   status: STATUS.status.optional().describe('Only of a submission that has ended: commitment of its block'),
   state: transactionState.optional().describe('Only of a submission that has ended: its last state'),
   slot: STATUS.slot
     .optional()
-    .describe('Only of a submission that has ended: slot of its block; null without one'),
+    .describe('Only of a submission that has ended: slot of its block; null if no block with it is known'),
   err: z
     .unknown()
     .optional()
-    .describe('Only of a submission that has ended: error of the transaction in its block; null for none'),
+    .describe(
+      'Only of a submission that has ended: error of the transaction in its block; null if there is no error'
+    ),
   expired: STATUS.expired
     .optional()
     .describe('Only of a submission that has ended: whether it can certainly no longer land')

@@ -50,7 +50,7 @@ export const TREE = z
     last_error: z
       .object({ message: text('The fault'), at: unixMs('Time of the fault', 'service') })
       .nullable()
-      .describe('Its last fault; null when there was none'),
+      .describe('Its last fault; null if it never failed'),
     gauges: z.record(z.string(), z.number()).describe('Gauges of the unit, by name'),
     source: SOURCE.optional(),
     get children() {

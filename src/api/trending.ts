@@ -19,7 +19,7 @@ export const TRENDING_ITEM = z
       .min(1)
       .describe('Position in the list; without `sort` and filters, 1 is the largest volume'),
     mint: schema.address('The token'),
-    token: schema.address('The token, again'),
+    token: schema.address('The token, equal to `mint`'),
     name: z.string().nullable().describe('Name, as in `/v1/tokens/{mint}`'),
     symbol: z.string().nullable().describe('Symbol, as in `/v1/tokens/{mint}`'),
     volume_usd: schema
@@ -41,7 +41,7 @@ export const TRENDING_ITEM = z
       .usd('Price')
       .nullable()
       .describe(
-        'Price of the newest price-forming trade in USD, as in `/v1/tokens/{mint}/price`; null without one, and if its cash had no price in USD then'
+        'Price of the newest price-forming trade in USD, as in `/v1/tokens/{mint}/price`; null before the first one, and if its cash had no price in USD then'
       ),
     price_change_pct: schema.percent('Change of the price').nullable().describe(schema.PRICE_CHANGE),
     market_cap_usd: schema.usd('Market capitalisation').nullable().describe(schema.SAME_MARKET_CAP),

@@ -19,6 +19,6 @@ export const WEBHOOK_CHANGE = z
     reason: disabledReason.optional().describe('With `deactivated`: `disabled_reason` of the webhook'),
     dropped: count('With `dropped`: number of events dropped since the previous message').min(1).optional(),
     ts_ms: unixMs('Time of the change', 'service'),
-    cursor: count('Cursor of the newest published block; several changes can have the same cursor')
+    cursor: count('Cursor of the newest published block; several changes can share a cursor')
   })
   .meta({ id: 'WebhookChange', description: 'A change of a webhook' })

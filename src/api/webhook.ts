@@ -36,7 +36,7 @@ export const webhookAnswer = z
     last_status: z
       .int()
       .nullable()
-      .describe('HTTP status of the last attempt; null without an attempt or an answer'),
+      .describe('HTTP status of the last attempt; null before the first attempt, and if no answer came'),
     last_error: text('Why the last attempt failed; null if it did not').nullable(),
     buffered: count('Events that wait for delivery')
       .nullable()
@@ -70,7 +70,7 @@ const WARNING = z.object({
   code: z
     .enum(['beyond_replay_horizon', 'cursor_ahead_of_head'])
     .describe(
-      '`beyond_replay_horizon`: some events after `since` are no longer available. `cursor_ahead_of_head`: `since` is newer than any event; deliveries start with the first event after it, or after the newest block if it is far ahead'
+      '`beyond_replay_horizon`: some events after `since` are no longer available. `cursor_ahead_of_head`: `since` is newer than any event; deliveries start with the first event after `since`, or after the newest block if `since` is far ahead'
     ),
   message: text('The warning in words'),
   horizon: count('With `beyond_replay_horizon`: deliveries start after this cursor').optional()
@@ -87,7 +87,7 @@ export const enabledWebhookAnswer = webhookAnswer
 /** Schema of the outcome of a test event. */
 export const testAnswer = z.object({
   delivered: z.boolean().describe('Whether the receiver answered with 2xx'),
-  status_code: z.int().nullable().describe('HTTP status of its answer; null without one'),
+  status_code: z.int().nullable().describe('HTTP status of its answer; null if no answer came'),
   duration_ms: count('Milliseconds of the attempt'),
   error: text('Reason of the failure, such as `timeout` or `status_500`; null if it was delivered').nullable()
 })
@@ -100,9 +100,9 @@ export const rotatedSecretAnswer = z.object({
 
 const attemptAnswer = z
   .object({
-    batch_id: text('Id of the batch; the same for each of its attempts'),
+    batch_id: text('Id of the batch, shared by all of its attempts'),
     attempt: count('Number of the attempt, from 1 to 3; 0 for a test event'),
-    status_code: z.int().nullable().describe('HTTP status of the answer; null without one'),
+    status_code: z.int().nullable().describe('HTTP status of the answer; null if no answer came'),
     error: text('Why the attempt failed; null if it did not').nullable(),
     events: count('Events of the batch'),
     dropped: count('Dropped events that the batch reported'),
@@ -128,7 +128,7 @@ const TEST_EVENT = z
 export const WEBHOOK_BATCH = z
   .object({
     webhook_id: id,
-    batch_id: text('Id of the batch; a repeated batch has the same id and bytes'),
+    batch_id: text('Id of the batch; a retry has the id and the bytes of the first attempt'),
     batch_ts: z.int().describe(`Time of the batch; ${CLOCKS.service}, Unix milliseconds`),
     events: z
       .array(

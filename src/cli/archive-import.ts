@@ -75,7 +75,7 @@ export async function importArchive(invocation: Invocation): Promise<number> {
       await filled?.replace()
     }
   } catch (error) {
-    if (interrupted.aborted) complain('interrupted; run it again to continue')
+    if (interrupted.aborted) complain('interrupted; rerun the command to continue')
     else if (error instanceof ServiceError) complain(error.detail)
     else if (error instanceof Refused) complain(error.message)
     else throw error
@@ -108,7 +108,7 @@ async function fill(
   complain: (line: string) => void
 ): Promise<{ readonly code: number; readonly isWhole: boolean }> {
   const { storage } = filling
-  invocation.stderr('the archive lacks venues: all of its blocks are folded again with them')
+  invocation.stderr('the archive lacks venues: all of its blocks are refolded with them')
   try {
     const genesis = await archive.storage.coverage.genesis()
     if (genesis !== null) await storage.coverage.settleGenesis(genesis)
@@ -122,7 +122,7 @@ async function fill(
     )
     if (invocation.interrupted.aborted || archive.lost.aborted) return { code, isWhole: false }
     if (!(await filling.isComplete(archive.storage))) {
-      complain('the archive stays as it is, because a block of it could not be read from the folder')
+      complain('the archive is unchanged, because a block of it could not be read from the folder')
       return { code: 1, isWhole: false }
     }
     const [before, after] = await Promise.all([archive.storage.totals.get(), storage.totals.get()])
@@ -182,9 +182,9 @@ async function addBlocks(
   if (standing !== null) stdout(`the archive has ${archiveText(standing.archive)}`)
   const tooLate = tooLateText(plan, placeText(place))
   if (tooLate !== null) complain(tooLate)
-  if (interrupted.aborted) complain('interrupted; run it again to continue')
+  if (interrupted.aborted) complain('interrupted; rerun the command to continue')
   else if (lost.aborted)
-    complain('the lease is lost, so another import may run now; run it again to continue')
+    complain('the lease is lost, so another import may run now; rerun the command to continue')
   return end.aborted || tooLate !== null || lostItems(index.problems) > 0 ? 1 : 0
 }
 

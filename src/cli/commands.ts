@@ -116,7 +116,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     summary: 'Recomputes stored records, and prints each difference.',
     details:
       'Candles are recomputed from stored trades: of the given mints, else of all mints launched or traded in the last ' +
-      'day. The blocks of FROM..TO are decoded again, from the recorded folder if it is set, else from the nodes. The ' +
+      'day. The blocks of FROM..TO are redecoded, from the recorded folder if it is set, else from the nodes. The ' +
       'service may run meanwhile. If it has the embedded store open, a snapshot is read: links in the data folder, which ' +
       'are removed at the end. Exits with 1 if a record differs or cannot be compared.',
     operands: '[FROM..TO] [MINT …]',
@@ -136,9 +136,9 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   repair: command({
     summary: 'Replaces a damaged embedded store by a new one with all readable records.',
     details:
-      'Stop the service first. The old store is moved to another folder. If rows are lost, a recorded source is read again ' +
+      'Stop the service first. The old store is moved to another folder. If rows are lost, a recorded source is reread ' +
       'from its first block; with a node, the slots become gaps.',
-    options: { 'from-source': { meaning: 'read all blocks again from the source, even if it is a node' } },
+    options: { 'from-source': { meaning: 'reread all blocks from the source, even if it is a node' } },
     settings: ['dataDir', 'storage', 'source', 'recordedDir'],
     examples: ['millrace repair --data-dir ./data'],
     run: async (invocation) => (await import('./repair.ts')).repair(invocation)

@@ -57,7 +57,7 @@ export function tooLateText({ tooLate, end }: ImportPlan, place: string): string
   if (tooLate.length === 0) return null
   return (
     `${tooLate.length} blocks cannot be added, because the archive already ends at slot ${end}, and blocks are added in ` +
-    `ascending order only: ${rangeText(tooLate)}; to have them, remove ${place} and import all folders again, the earliest first`
+    `ascending order only: ${rangeText(tooLate)}; to have them, remove ${place} and reimport all folders, the earliest first`
   )
 }
 
@@ -92,7 +92,7 @@ export function lackingText(
   if (lines.length === 0) return null
   return (
     `${lines.join('; ')}; nothing was added to them, because later blocks follow from their prices and candles; to have all ` +
-    `venues, remove ${place} and import all folders again, the earliest first`
+    `venues, remove ${place} and reimport all folders, the earliest first`
   )
 }
 

@@ -30,7 +30,7 @@ export async function listen(invocation: Invocation<ListenOptions>): Promise<num
   const complain = (line: string): void => stderr(`millrace: ${line}`)
   const seen = new Set<string>()
   const print = (batch: WebhookBatch): void => {
-    if (seen.has(batch.batch_id)) return complain(`batch ${batch.batch_id} was delivered again`)
+    if (seen.has(batch.batch_id)) return complain(`batch ${batch.batch_id} was redelivered`)
     seen.add(batch.batch_id)
     for (const oldest of seen) if (seen.size > REMEMBERED_MAX) seen.delete(oldest)
     if (batch.dropped !== undefined) complain(`${batch.dropped} events were dropped before this batch`)

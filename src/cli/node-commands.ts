@@ -23,7 +23,7 @@ export const NODES: CommandGroup = {
       lines: lineOf
     }),
     free: request({
-      summary: 'Puts a cordoned node into use again.',
+      summary: 'Returns a cordoned node to use.',
       examples: ['millrace nodes free rpc.example.org:8899 --key $KEY'],
       endpoint: async () => (await import('../http/routes/admin-nodes.ts')).freeNode,
       operands: { ID: 'id' },

@@ -34,11 +34,11 @@ export async function record(invocation: Invocation): Promise<number> {
     const usable = await takeNodes(nodes, range.to, complain, invocation.interrupted)
     if (usable.length === 0) return 1
     const folder = await BlockFolder.open(recordedDir, range.from, range.to, invocation.interrupted)
-    for (const name of folder.torn) complain(`${name} is incomplete and is downloaded again`)
+    for (const name of folder.torn) complain(`${name} is incomplete and is redownloaded`)
     return await download(usable, folder, range, invocation, complain)
   } catch (error) {
-    if (invocation.interrupted.aborted) complain('interrupted; run it again to continue')
-    else if (error instanceof NodeError) complain(`${error.message}; run it again to continue`)
+    if (invocation.interrupted.aborted) complain('interrupted; rerun the command to continue')
+    else if (error instanceof NodeError) complain(`${error.message}; rerun the command to continue`)
     else complain((error as Error).message)
     return 1
   } finally {

@@ -46,14 +46,14 @@ export async function repair({
       )
       return 0
     }
-    stdout(`${outcome.records} records are kept; candles, lists and indexes are rebuilt from them`)
+    stdout(`${outcome.records} records are retained; candles, lists and indexes are rebuilt from them`)
     if (outcome.losses.length === 0) return 0
     for (const { from, to } of outcome.gaps) stdout(`slots ${from} to ${to} are a gap now (reason: damaged)`)
     stdout(
-      'at its next start the service reads blocks with lost rows again from its node, and rebuilds the rest from stored rows; blocks that it cannot recover stay gaps with a reason'
+      'at its next start the service rereads blocks with lost rows from its node, and rebuilds the rest from stored rows; blocks that cannot be recovered stay gaps with a reason'
     )
     stdout(
-      `to read all blocks again from the source, as far as it still has them, run \`npx millrace repair --from-source\``
+      `to reread all blocks from the source, as far as it still has them, run \`npx millrace repair --from-source\``
     )
     return 1
   } catch (error) {

@@ -50,8 +50,8 @@ export class SecondKeyspace implements SecondStore {
     if (use === 'read')
       throw new ServiceError(
         'STORAGE_UNAVAILABLE',
-        `services may still read the keyspace ${this.#second.scyllaKeyspace}, in which the archive was until now; run the ` +
-          `import again in ${REPLACED_STAYS_MS / 60_000} minutes`
+        `services may still read the keyspace ${this.#second.scyllaKeyspace}, in which the archive was until now; rerun the ` +
+          `import in ${REPLACED_STAYS_MS / 60_000} minutes`
       )
     if (use !== 'filling') await this.remove()
     const storage = await openArchiveStore(this.#second)

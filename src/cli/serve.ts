@@ -151,7 +151,7 @@ async function refusalOf(config: Config): Promise<readonly string[] | null> {
   if (config.source !== 'recorded') return null
   if (config.recordedDir === null) return ['MILLRACE_RECORDED_DIR is not set; a recorded source needs it']
   const found = await stat(config.recordedDir).catch(() => null)
-  if (found?.isDirectory() !== true) return [`MILLRACE_RECORDED_DIR=${config.recordedDir} is no folder`]
+  if (found?.isDirectory() !== true) return [`MILLRACE_RECORDED_DIR=${config.recordedDir} is not a folder`]
   return null
 }
 

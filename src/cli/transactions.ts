@@ -96,7 +96,7 @@ function printChange({ options, stdout }: Invocation<ServiceOptions>, body: Row,
     body.slot !== null && `slot ${JSON.stringify(body.slot)}`,
     body.err !== null && `error ${JSON.stringify(body.err)}`,
     body.landed_ms !== null && `landed after ${JSON.stringify(body.landed_ms)} ms`,
-    Number(body.rebroadcasts) > 0 && `sent again ${String(body.rebroadcasts)} times`
+    Number(body.rebroadcasts) > 0 && `resent ${String(body.rebroadcasts)} times`
   ].filter((fact) => fact !== false)
   stdout([state.padEnd(9), ...facts].join('  ').trimEnd())
 }

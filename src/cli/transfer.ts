@@ -130,7 +130,7 @@ async function keypairOf(path: string): Promise<Keypair> {
     const bytes: unknown = JSON.parse(await readFile(path, 'utf8'))
     return Keypair.fromSecretKey(Uint8Array.from(bytes as number[]))
   } catch (cause) {
-    throw new BadUsage(`${path} is no key pair of solana-keygen: ${(cause as Error).message}`)
+    throw new BadUsage(`${path} is not a key pair of solana-keygen: ${(cause as Error).message}`)
   }
 }
 

@@ -79,7 +79,7 @@ export class Connection {
     const delay = this.#retryAfterMs ?? backoffMs(this.#attempt++, this.#settings.random)
     this.#retryAfterMs = null
     this.#retry = this.#settings.clock.setTimeout(() => this.open(), delay)
-    this.#settings.onNotice({ kind: 'disconnected', message: `${why}; connecting again in ${delay} ms` })
+    this.#settings.onNotice({ kind: 'disconnected', message: `${why}; reconnecting in ${delay} ms` })
   }
 
   /** Closes the socket until `open` is called. */
@@ -102,7 +102,7 @@ export class Connection {
 
   #receive(text: string): void {
     const message = messageOf(text)
-    if (message === null) return this.reopen('what came is no message of the stream')
+    if (message === null) return this.reopen('the received data is not a message of the stream')
     this.#isHeard = true
     if (message.type === 'hello') this.#isGreeted = true
     else if (message.type === 'event') this.#attempt = 0
@@ -143,7 +143,7 @@ export class Connection {
   }
 
   #lookAfter(): void {
-    if (!this.#isHeard) return this.reopen('nothing was heard of the service')
+    if (!this.#isHeard) return this.reopen('no message came from the service')
     // The connection is stable.
     this.#attempt = 0
     this.#isHeard = false

@@ -159,7 +159,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
         return this.#hand({ kind: 'gap', reason: code, channels, since, until: null }, null)
       }
       case 'events_dropped':
-        this.#notice('refetching', `${warning.dropped} events were not read in time and are asked for again`)
+        this.#notice('refetching', `${warning.dropped} events were not read in time and are refetched`)
         return this.#ask()
       case 'cursor_ahead_of_head':
         if (warning.after < warning.since) this.#liveFrom(warning.after)
@@ -194,7 +194,10 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
     // A browser's socket has no backpressure.
     this.#connection.pause()
     this.#isPaused = true
-    this.#notice('slow_consumer', `${this.#inbox.size} events wait to be taken; then it goes on after them`)
+    this.#notice(
+      'slow_consumer',
+      `${this.#inbox.size} events wait to be read; the subscription then resumes after them`
+    )
   }
 
   #resume(): void {

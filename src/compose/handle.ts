@@ -27,7 +27,7 @@ export class Handle<T> implements Held<T> {
 
   /** Returns the resource. Throws RESTARTING while it is unavailable. */
   get(): T {
-    if (this.#current === null) throw new ServiceError('RESTARTING', `${this.#what} restart; try again`)
+    if (this.#current === null) throw new ServiceError('RESTARTING', `${this.#what} restart; retry`)
     return this.#current
   }
 

@@ -69,7 +69,7 @@ export function readConfig(
   const config = configOf(values, environment)
   const all = [
     ...problems,
-    ...operands.map((word) => `${JSON.stringify(word)} is no flag`),
+    ...operands.map((word) => `${JSON.stringify(word)} is not a flag`),
     ...(config.kind === 'invalid' ? config.problems : [])
   ]
   return all.length > 0 ? { kind: 'invalid', problems: all } : config

@@ -68,7 +68,7 @@ export function configWarnings({
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {
     warnings.push(
-      'without MILLRACE_REDIS_URL each process counts calls by itself; only one may have the role ingest, and one the role delivery. Set it if you run several processes'
+      'without MILLRACE_REDIS_URL each process counts calls separately; only one may have the role ingest, and one the role delivery. Set it if you run several processes'
     )
   }
   if (allowPrivateWebhooks) {

@@ -85,7 +85,7 @@ export const flag = z
 
 /** One of the given words. */
 export const choice = <const T extends readonly [string, ...string[]]>(...values: T) =>
-  z.enum(values, `is none of ${values.join(', ')}`)
+  z.enum(values, `is not one of ${values.join(', ')}`)
 
 /** The base58 address of a mint. */
 export const mint = z.string().refine(isAddress, 'is not a base58 address of 32 bytes')

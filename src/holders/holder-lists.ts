@@ -118,7 +118,7 @@ export class HolderLists {
     if (++this.#begun > NEW_LISTS_MAX)
       throw new ServiceError(
         'INDEX_LOADING',
-        'too many holder lists are being read for the first time; try again in a minute'
+        'too many holder lists are being read for the first time; retry in a minute'
       )
     const { decimals, tokenProgram } = account
     const asked = { mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs: now }

@@ -11,21 +11,21 @@ export const ACCESS_PROBLEM_TEXTS = {
   },
   KEY_INVALID: {
     meaning: 'The API key is not known, or the request carries two different keys.',
-    remedy: 'Check that the key was copied in full, or ask the operator for another one.',
+    remedy: 'Check that the key was copied in full, or ask the operator for another key.',
     example: 'this API key is not known'
   },
   KEY_EXPIRED: {
     meaning: 'The API key has expired, by its own expiry or after a rotation.',
-    remedy: 'Use its successor, or ask the operator for another one.',
+    remedy: 'Use its successor, or ask the operator for another key.',
     example: 'this API key has expired'
   },
   KEY_REVOKED: {
     meaning: 'The API key was revoked.',
-    remedy: 'Ask the operator for another one.',
+    remedy: 'Ask the operator for another key.',
     example: 'this API key was revoked'
   },
   IP_REFUSED: {
-    meaning: 'The API key is restricted to certain IP addresses, and the request comes from another one.',
+    meaning: 'The API key is restricted to certain IP addresses, and the request comes from another address.',
     remedy: 'Call from an allowed address, or ask the operator to add yours.',
     example: 'this API key may not be used from this address'
   },
@@ -52,12 +52,12 @@ export const ACCESS_PROBLEM_TEXTS = {
   TENANT_LIMIT_REACHED: {
     meaning: 'The service has its maximum number of tenants.',
     remedy: 'Make the keys for an existing tenant.',
-    example: 'there are 10000 tenants, the most there can be'
+    example: 'the limit of 10000 tenants is reached'
   },
   KEY_LIMIT_REACHED: {
     meaning: 'The tenant, or the service, has its maximum number of active API keys.',
     remedy: 'Revoke keys that are no longer used.',
-    example: 'acme has 1000 keys, the most it can have'
+    example: 'acme has reached its limit of 1000 keys; revoke keys that are no longer used'
   },
   KEY_INACTIVE: {
     meaning: 'The API key has expired, or was revoked or rotated, so it cannot be rotated.',
@@ -65,13 +65,13 @@ export const ACCESS_PROBLEM_TEXTS = {
     example: 'this key no longer works'
   },
   KEY_LAST: {
-    meaning: 'This is the last active key with the scope admin. Without it, nobody could create another key.',
+    meaning: 'This is the last active key with the scope admin. Without it, no further key could be created.',
     remedy: 'Make another key with the scope admin first.',
     example: 'the last admin key that works cannot be revoked'
   },
   RATE_LIMITED: {
     meaning:
-      'The API key has used up its calls or its work of this minute, or the keys of its tenant have used up their work, or too many requests came without a valid key.',
+      'The API key has used up its calls or its work of this minute, or the keys of its tenant have used up their work. Or too many requests came without a valid key.',
     remedy:
       'Wait the seconds in `Retry-After`. `violated-policies` names the quota. `RateLimit` on every answer shows what is left of calls and work.',
     example: 'this key may make 600 requests a minute; the next minute begins in 12 s'
@@ -91,8 +91,8 @@ export const ACCESS_PROBLEM_TEXTS = {
     meaning:
       'A web page or browser extension used an API key that does not list its origin, over HTTP or for a socket.',
     remedy:
-      'Use a key that lists the origin (`cors_origins`, for the product if the entry names one), or ask the operator for one.',
+      'Use a key that lists the origin (`cors_origins`, for the product if the entry names one), or ask the operator for such a key.',
     example:
-      'this API key does not list the origin https://app.example.org: use a key whose cors_origins have https://app.example.org, or rpc:https://app.example.org for this part of the API (millrace keys create --origin)'
+      'this API key does not list the origin https://app.example.org: use a key whose cors_origins have https://app.example.org, or rpc:https://app.example.org for this product (millrace keys create --origin)'
   }
 } as const satisfies Partial<Record<ErrorCode, ProblemText>>

@@ -96,7 +96,7 @@ const CHANNEL_ABOUT = [
     'Code',
     CLOSE_CODES.map(({ code, meaning, again }) => [
       code,
-      `${meaning}. ${again ? 'Connect again' : 'Do not connect again'}`
+      `${meaning}. ${again ? 'Reconnect' : 'Do not reconnect'}`
     ])
   )
 ].join('\n\n')
@@ -175,10 +175,10 @@ export async function asyncApiOf({ version, sourceKind }: DocumentFacts): Promis
           type: 'httpApiKey',
           in: 'query',
           name: 'api-key',
-          description: 'The same, under the name that node providers use'
+          description: 'The API key, under the name that node providers use'
         },
         KeyInHeader: { type: 'httpApiKey', in: 'header', name: 'X-API-Key', description: 'The API key' },
-        Bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token' }
+        Bearer: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token' }
       }
     }
   }

@@ -70,7 +70,7 @@ export const HEALTH_REASONS = [
   {
     code: 'redis_away',
     detail:
-      'Redis does not answer: ingest continues, a takeover by another process takes longer, and each process enforces its share of each quota by itself',
+      'Redis does not answer: ingest continues, a takeover by another process takes longer, and each process enforces its own share of every quota',
     degrades: false,
     applies: ({ isRedisAway }) => isRedisAway
   },

@@ -17,7 +17,7 @@ export async function loadedRanking(
   if (ranking.current !== null) return ranking.current
   const loaded = await Promise.race([ranking.loaded(), sleep(clock, WAIT_MS, signal)])
   if (loaded === undefined) {
-    throw new ServiceError('INDEX_LOADING', 'the activity of the last day is still being loaded; try again')
+    throw new ServiceError('INDEX_LOADING', 'the activity of the last day is still being loaded; retry')
   }
   return loaded
 }

@@ -67,7 +67,7 @@ const HEADERS = {
     'string',
     'The quotas of the key, calls as `per-minute` and units as `work` (draft-ietf-httpapi-ratelimit-headers)'
   ],
-  RateLimit: ['string', 'What is left of both quotas (the same draft)'],
+  RateLimit: ['string', 'Calls and units that are left of both quotas (by that draft)'],
   'X-RateLimit-Limit': ['integer', 'Calls that the key may make in a minute'],
   'X-RateLimit-Remaining': ['integer', 'Calls left in this minute'],
   'X-RateLimit-Reset': ['integer', 'When the next minute begins, in Unix seconds'],
@@ -129,7 +129,7 @@ export async function openApiOf(
       ),
       securitySchemes: {
         ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The API key' },
-        Bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token' }
+        Bearer: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token' }
       }
     }
   }

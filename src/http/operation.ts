@@ -54,7 +54,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes a retry safe: within 24 hours, the same key with the same path and body takes effect once and gets the first answer, its secrets included. Use a random text, such as a UUID',
+    'Makes a retry safe: within 24 hours, requests with one key, path and body take effect once and get the first answer, its secrets included. Use a random text, such as a UUID',
   schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }
 }
 
@@ -103,7 +103,7 @@ function securityOf(scope: Endpoint['scope']): readonly JsonSchema[] {
 
 function costText(weighted: Endpoint['weighted']): string | undefined {
   if (weighted === null) return undefined
-  return `Counts as several calls of the quota, because it reads many rows: as \`${WEIGHT_SETTINGS[weighted]}\` of them, but never as more than the whole quota. The \`RateLimit\` fields of the answer state how many are left.`
+  return `Counts as several calls of the quota, because it reads many rows: as \`${WEIGHT_SETTINGS[weighted]}\` calls, but never as more than the whole quota. The \`RateLimit\` fields of the answer state how many are left.`
 }
 
 function workText(work: Endpoint['work'], isCached: boolean): string {
@@ -118,7 +118,7 @@ function neededKey(scope: Endpoint['scope']): string {
     case 'any-key':
       return 'Needs a key, of any scope.'
     case 'loopback-or-admin':
-      return 'Needs a key with the scope `admin`. Requests from the same machine need none unless `MILLRACE_METRICS_KEY_REQUIRED` is set.'
+      return 'Needs a key with the scope `admin`. Requests from the machine of the service need no key unless `MILLRACE_METRICS_KEY_REQUIRED` is set.'
     default:
       return `Needs a key with the scope \`${scope}\`.`
   }

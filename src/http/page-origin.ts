@@ -26,8 +26,7 @@ export function originFault(
 export function originRefused(fault: string, origin: string, use: OriginUse): ServiceError {
   const isKnown = origin.length <= ORIGIN_LENGTH_MAX && entriesFor(origin, null).length > 0
   const entry = isKnown ? origin : 'the origin of the page'
-  const forOne =
-    isKnown && use !== null && use !== 'any' ? `, or ${use}:${origin} for this part of the API` : ''
+  const forOne = isKnown && use !== null && use !== 'any' ? `, or ${use}:${origin} for this product` : ''
   const detail = `${fault}${isKnown ? ` ${origin}` : ' of this page'}: use a key whose cors_origins have ${entry}${forOne} (millrace keys create --origin)`
   return new ServiceError('ORIGIN_REFUSED', detail)
 }

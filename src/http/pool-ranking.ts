@@ -70,5 +70,5 @@ const PLACE = z.tuple([
 export const rankingExpired = (): ServiceError =>
   new ServiceError(
     'CURSOR_EXPIRED',
-    'the pools of this token have changed since the first page; start again with the first page'
+    'the pools of this token have changed since the first page; begin with the first page'
   )

@@ -32,7 +32,7 @@ export function problemPage(error: ErrorCode): string {
 <dl>
 <dt>What it means</dt><dd>${prose(meaning)}</dd>
 <dt>What to do</dt><dd>${prose(remedy)}</dd>
-<dt>Whether trying again can help</dt><dd>${retryable ? 'Yes, after <code>Retry-After</code>.' : 'No, not without a change.'}</dd>
+<dt>Whether a retry can help</dt><dd>${retryable ? 'Yes, after <code>Retry-After</code>.' : 'No, not without a change.'}</dd>
 <dt>An example</dt>
 </dl>
 <pre>${escaped(JSON.stringify(example, null, 2))}</pre>

@@ -9,14 +9,14 @@ export const PROBLEM = z
     type: z.string().describe('The kind of problem, as the URL of a page that explains it'),
     title: z.string().describe('The kind of problem, for people'),
     status: z.int().min(400).max(599).describe('The HTTP status'),
-    detail: z.string().describe('What is wrong with this request'),
+    detail: z.string().describe('The fault of this request, in words'),
     code: z.enum(CODES).describe('The kind of problem, for programs: codes are stable'),
     request_id: z.string().describe('The `X-Request-Id` of the response, to quote to the operator'),
     errors: z
       .array(
         z.object({
           field: z.string().describe('A parameter, or a path of names into the body'),
-          message: z.string().describe('What is wrong with it')
+          message: z.string().describe('The fault of the field, in words')
         })
       )
       .optional()

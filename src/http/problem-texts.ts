@@ -15,13 +15,13 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   ADDRESS_INVALID: {
     meaning: 'A mint, pool or wallet is not an address: base58 text of 32 bytes.',
-    remedy: 'Copy the address again. Letters are case-sensitive; base58 has no 0, O, I or l.',
+    remedy: 'Copy the address anew. Letters are case-sensitive; base58 has no 0, O, I or l.',
     example: 'mint must be a base58 address of 32 bytes'
   },
   CURSOR_INVALID: {
     meaning: 'The `after` was altered, or belongs to another list or to other filters.',
     remedy:
-      'Send `nextCursor` of the previous page unchanged, with the same path and filters. Or start again without `after`.',
+      'Send `nextCursor` of the previous page unchanged, with the same path and filters. Or begin anew without `after`.',
     example: 'after is not a cursor of this list'
   },
   JSON_INVALID: {
@@ -58,7 +58,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   REQUEST_TIMEOUT: {
     meaning: 'The request did not arrive completely in time.',
-    remedy: 'Send it again on a new connection.',
+    remedy: 'Resend it on a new connection.',
     example: 'the request took too long to arrive'
   },
   BODY_EXCEEDED: {
@@ -78,28 +78,28 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   SERVICE_FAILED: {
     meaning: 'The service failed. Its log has the fault under the `request_id`.',
-    remedy: 'Tell the operator the `request_id`.',
+    remedy: 'Report the `request_id` to the operator.',
     example: 'the request failed on our side'
   },
   SERVICE_DRAINING: {
     meaning: 'The service is about to stop and accepts no new requests.',
     remedy: 'Retry in a moment, on a new connection.',
-    example: 'the service is draining; come back'
+    example: 'the service is draining; retry on a new connection'
   },
   RESTARTING: {
     meaning:
-      'A part of the service that the request needs has failed, and is being started again. Nothing was changed.',
+      'A component of the service that the request needs has failed, and is restarting. Nothing was changed.',
     remedy: 'Retry after the seconds in `Retry-After`.',
-    example: 'the connections to nodes restart; try again'
+    example: 'the connections to nodes restart; retry'
   },
   STORAGE_UNAVAILABLE: {
     meaning: 'The store cannot answer right now.',
     remedy: 'Retry after the seconds in `Retry-After`.',
-    example: 'the store does not answer; try again'
+    example: 'the store does not answer; retry'
   },
   DEADLINE_EXCEEDED: {
     meaning:
-      'The answer took too long to compute and was abandoned: two seconds, or the time that the endpoint states; or other requests of the tenant took its time. Nothing was changed.',
+      'The answer was abandoned. Its computation took longer than two seconds, or than the time that the endpoint states, or other requests of the tenant used its time. Nothing was changed.',
     remedy:
       'For a read, request less data: a shorter list, filters that match more rows, or fewer requests at once. Repeat a request that changes something.',
     example: 'the answer took too long to compute; request less data'
@@ -113,7 +113,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     meaning:
       'It is unknown whether the request took effect: the store has not answered within 30 seconds, its answer was lost, or the service failed after a write. Every other 503 means that nothing was changed.',
     remedy:
-      'Look at the resource that `detail` names. Repeat the request with the same `Idempotency-Key`: it takes effect once, and the repeat gets the first answer.',
+      'Check the resource that `detail` names. Repeat the request with the same `Idempotency-Key`: it takes effect once, and the repeat gets the first answer.',
     example:
       'the store has not confirmed it, so it is unknown whether this request took effect; GET /v1/webhooks shows it; repeating it with the same Idempotency-Key is safe'
   },

@@ -24,7 +24,7 @@ export function problemPath(code: string): string {
  */
 const PUBLIC_DETAILS: Partial<Record<ErrorCode, string>> = {
   SERVICE_FAILED: 'the request failed on our side',
-  STORAGE_UNAVAILABLE: 'the store does not answer; try again'
+  STORAGE_UNAVAILABLE: 'the store does not answer; retry'
 }
 
 export function problemOf(

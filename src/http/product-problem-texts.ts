@@ -6,7 +6,8 @@ export const PRODUCT_PROBLEM_TEXTS = {
   SECRET_LIMIT_REACHED: {
     meaning:
       'Ten secrets of the webhook sign now: those of earlier rotations are still in their grace periods.',
-    remedy: 'Wait until one of them ends, or rotate with `grace_seconds` 0, which ends all of them at once.',
+    remedy:
+      'Wait until a grace period ends, or rotate with `grace_seconds` 0, which ends all of them at once.',
     example:
       'ten secrets of this webhook sign now, the most that may; rotate with grace_seconds 0 to end them'
   },
@@ -20,7 +21,7 @@ export const PRODUCT_PROBLEM_TEXTS = {
   CHANNEL_UNKNOWN: {
     meaning: 'A webhook names a channel that does not exist.',
     remedy: 'Correct the channel that `detail` names. If several are wrong, `errors` lists them all.',
-    example: 'channels.0: "launch" is no channel'
+    example: 'channels.0: "launch" is not a channel'
   },
   WEBHOOK_NOT_FOUND: {
     meaning: 'The tenant of the API key has no webhook with this id.',
@@ -40,7 +41,7 @@ export const PRODUCT_PROBLEM_TEXTS = {
   },
   WATCH_LIMIT_REACHED: {
     meaning: 'The tenant watches 200 addresses, the most that it may watch.',
-    remedy: 'End the watch of an address. Its ledger is shown again from a new start if it is watched later.',
+    remedy: 'Stop watching an address. If it is watched later, its ledger begins anew.',
     example: 'this tenant watches 200 addresses, the most a tenant may watch'
   },
   PROGRAM_NOT_WHITELISTED: {
@@ -65,8 +66,7 @@ export const PRODUCT_PROBLEM_TEXTS = {
   },
   CURSOR_EXPIRED: {
     meaning: 'The pages of this paging run show a slot that is no longer stored.',
-    remedy:
-      'Start again with the first page. A run lasts five minutes, or less for a program with many changes.',
+    remedy: 'Begin with the first page. A run lasts five minutes, or less for a program with many changes.',
     example: 'after is of slot 300000000, which can no longer be read'
   },
   TIP_MISSING: {
@@ -81,7 +81,7 @@ export const PRODUCT_PROBLEM_TEXTS = {
       'With status 400, the transaction is not base64, or is too long, truncated, malformed or of an unknown version. With status 422, a required signature is missing or does not match the message.',
     remedy:
       'Correct the fault that `detail` names. Sign with every signer after the last change of the message. Send the bytes of the whole transaction.',
-    example: 'tx is no valid transaction: transaction bytes end early'
+    example: 'tx is not a valid transaction: transaction bytes end early'
   },
   TRANSACTION_UNSIGNED: {
     meaning: 'A required signature is missing, or does not match the message.',
@@ -92,7 +92,7 @@ export const PRODUCT_PROBLEM_TEXTS = {
     meaning:
       'The simulation of the transaction failed, so it was not sent. The request has `skip_preflight: false`. `err`, `logs` and `units_consumed` are those of the simulation.',
     remedy:
-      'Correct the transaction. With `BlockhashNotFound`, sign it again with a recent blockhash of this cluster.',
+      'Correct the transaction. With `BlockhashNotFound`, re-sign it with a recent blockhash of this cluster.',
     example: 'the simulation of tx failed; see err and logs'
   },
   TRANSACTION_LIMIT_REACHED: {

@@ -131,7 +131,7 @@ function unknownOutcome(
   const repeat =
     method === 'DELETE' || (isIdempotent && hasKey)
       ? `repeating it${hasKey ? ' with the same Idempotency-Key' : ''} is safe`
-      : 'look before you repeat it, since it had no Idempotency-Key'
+      : 'check before you repeat it, because it had no Idempotency-Key'
   const detail = `the store has not confirmed it, so it is unknown whether this request took effect${look}; ${repeat}`
   return new ServiceError('OUTCOME_UNKNOWN', detail, { cause })
 }

@@ -47,7 +47,7 @@ const events = schemas.EVENT_MESSAGES
 export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   subscribe: client(
     'Subscribe',
-    'Adds channels. Live events follow. With `since`, the events after that cursor are replayed first, also for a channel that is already subscribed. Counts as one call of the quota',
+    'Adds channels. Live events follow. With `since`, the events after that cursor are replayed first, even for a channel that is already subscribed. Counts as one call of the quota',
     schemas.SUBSCRIBE,
     { subscribe: CHANNELS },
     { subscribe: CHANNELS, since: SINCE },
@@ -107,7 +107,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   serverDraining: server(
     'Warning: the service is stopping',
-    'The connection will be closed with 1001. Connect again after `retry_after_ms`',
+    'The connection will be closed with 1001. Reconnect after `retry_after_ms`',
     schemas.SERVER_DRAINING,
     built.serverDraining(2_400)
   ),
@@ -115,7 +115,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     'Error',
     'A request of the client failed, in whole or in part; the connection stays open, except after `message_too_large`. `insufficient_scope` also comes when the key loses the scope of a subscribed channel',
     schemas.ERROR,
-    built.errorMessage('unknown_channel', '"launch" is no channel', ['launch']),
+    built.errorMessage('unknown_channel', '"launch" is not a channel', ['launch']),
     built.errorMessage('invalid_json', 'this is no JSON'),
     built.scopeMissing(PRIVATE_CHANNEL_SCOPES.tx, ['tx'], 'lacks')
   ),
@@ -177,7 +177,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   webhooks: server(
     'Event of webhooks',
-    'Changes of the tenant’s own webhooks, sent only to its connections; live only. Changes after one block have the same cursor. Messages can be lost: `GET /v1/webhooks` has the current state',
+    'Changes of the tenant’s own webhooks, sent only to its connections; live only. Changes after one block share a cursor. Messages can be lost: `GET /v1/webhooks` has the current state',
     events.webhooks,
     carry('webhooks', example.EXAMPLE_DEACTIVATION),
     carry('webhooks', example.EXAMPLE_DROPS)
@@ -190,7 +190,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   revenue: server(
     'Event of revenue',
-    'Rows added to the ledger of the tenant’s own watched addresses, or removed, sent only to its connections; live only. Several rows can have the same cursor. Messages can be lost: `GET /v1/revenue/events` has all rows',
+    'Rows added to the ledger of the tenant’s own watched addresses, or removed, sent only to its connections; live only. Several rows can share a cursor. Messages can be lost: `GET /v1/revenue/events` has all rows',
     events.revenue,
     carry('revenue', example.EXAMPLE_LEDGER_ENTRY),
     carry('revenue', example.EXAMPLE_LEDGER_RETRACTION)

@@ -16,16 +16,16 @@ const HEADERS = z.object({
     '`sha256=` and the hexadecimal HMAC-SHA256 of the timestamp, a dot and the body. The HMAC key is the secret as it was shown, including `whsec_`'
   ),
   'X-MR-Signature-Previous': text(
-    'The same signature with the previous secret, during the grace period of a rotation'
+    'The signature with the previous secret, during the grace period of a rotation'
   ).optional(),
   'X-MR-Signature-Earlier': text(
-    'The same signatures with the secrets of earlier rotations whose grace periods have not ended, newest first, separated by a comma and a space'
+    'The signatures with the secrets of earlier rotations whose grace periods have not ended, newest first, separated by a comma and a space'
   ).optional(),
   'X-MR-Attempt': text('Number of the attempt, from 1 to 3; absent from a test event').optional(),
   'webhook-id': text('Id of the message (Standard Webhooks): `msg_` and the id of the batch'),
   'webhook-timestamp': text('Time of the attempt, in Unix seconds'),
   'webhook-signature': text(
-    '`v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by dots. The HMAC key is the part of the secret after `whsec_`, decoded from base64. During the grace period of a rotation, several signatures separated by spaces: one for each secret that signs'
+    '`v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by dots. The HMAC key is the text of the secret after `whsec_`, decoded from base64. During the grace period of a rotation, several signatures separated by spaces: one for each secret that signs'
   )
 })
 
@@ -85,7 +85,7 @@ export function webhookBatchMessage(schemas: JsonSchemas): JsonSchema {
   return {
     name: MESSAGE,
     title: 'Batch of events',
-    summary: 'The body of a POST to a webhook; a repeated batch has the same id and bytes',
+    summary: 'The body of a POST to a webhook; a retry has the id and the bytes of the first attempt',
     contentType: 'application/json',
     headers: schemas.ofOutput(HEADERS),
     payload: schemas.ofOutput(WEBHOOK_BATCH),

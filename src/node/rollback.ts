@@ -174,7 +174,7 @@ export class RollbackFinder {
     const { finder, stored } = this.#deps
     const expected = await stored.genesis()
     const nodes: ChainNode[] = []
-    let reason = 'no node can be asked'
+    let reason = 'no node is available'
     for (const node of finder.usable()) {
       try {
         const genesis = await node.genesis(signal)

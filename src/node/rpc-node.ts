@@ -165,7 +165,7 @@ export class RpcNode {
   #garbage(method: string, value?: unknown): NodeError {
     const detail =
       typeof value === 'number'
-        ? `${method} gave ${value}, which is no slot from 0 to ${SLOT_MAX}`
+        ? `${method} gave ${value}, which is not a slot from 0 to ${SLOT_MAX}`
         : `no result of ${method}`
     return new NodeError(this.client.name, { kind: 'garbage', detail })
   }

@@ -17,7 +17,7 @@ export async function* accountDifferences(
       const key = pubkeyMapKey(address)
       const there = left.get(key)?.account
       left.delete(key)
-      if (there === undefined) yield `${name}: mirrored, and the node has none`
+      if (there === undefined) yield `${name}: mirrored, but absent at the node`
       else {
         if (there.lamports !== account.lamports)
           yield `${name}: ${account.lamports} lamports mirrored, the node has ${there.lamports}`

@@ -33,7 +33,7 @@ export async function importStanding(
   if (ofArchive.detail !== null)
     warnings.push(
       ofArchive.kind === 'same'
-        ? `the folder has blocks of the archive's chain and of another one: ${ofArchive.detail}`
+        ? `the folder has blocks of the archive's chain and of another chain: ${ofArchive.detail}`
         : `the folder is assumed to be of the archive's chain: ${ofArchive.detail}`
     )
   const ofLive = live === null ? null : await standingOf(index, live.blocks)

@@ -120,6 +120,6 @@ function unknown(): ServiceError {
 function busy(address: string): ServiceError {
   return new ServiceError(
     'STORAGE_UNAVAILABLE',
-    `the watch of ${address} was changed concurrently ${ATTEMPTS_MAX} times; try again`
+    `the watch of ${address} was changed concurrently ${ATTEMPTS_MAX} times; retry`
   )
 }

@@ -134,7 +134,7 @@ export function compared(
   const design = isRejected ? isRejection : BY_DESIGN.get(method)
   if (design !== undefined) {
     if (isWellFormed(ours) && design(ours as Members)) return { kind: 'by design' }
-    return { kind: 'different', ours: shown(ours), theirs: 'not as the specification says' }
+    return { kind: 'different', ours: shown(ours), theirs: 'not as src/docs/rpc.md states' }
   }
   if (theirs === null) {
     if (isWellFormed(ours)) return { kind: 'equal' }

@@ -171,7 +171,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
     ['getSlot', 'config?', 'Returns the slot at the commitment.', { ...COUNTER, slot: 'result' }],
     ['getBlockHeight', 'config?', 'Returns the block height at the commitment.', COUNTER],
     ['getLatestBlockhash', 'config?', 'Returns the latest blockhash and its last valid block height.', VALUE],
-    ['isBlockhashValid', 'blockhash config?', 'Tells whether a blockhash is still valid.', VALUE],
+    ['isBlockhashValid', 'blockhash config?', 'Returns whether a blockhash is still valid.', VALUE],
     ['getBlock', 'slot config?', 'Returns a block.', { ...HISTORY, cache: 'immutable', nullIsAbsent: true }],
     [
       'getBlockTime',

@@ -105,7 +105,7 @@ export class MirroredAccounts {
     }
     // Old versions may have been dropped during the read.
     if (end.now?.progress.slot == null || slot < end.now.progress.oldestSlot)
-      return { refusal: upstreamDown('the accounts of this program changed during the request; try again') }
+      return { refusal: upstreamDown('the accounts of this program changed during the request; retry') }
     if (end.next !== null || rows.bytes > ANSWER_BYTES_MAX) return { refusal: ANSWER_TOO_LARGE }
     const [open, close] = request.withContext
       ? [`{"context":${contextText(slot, progress.apiVersion)},"value":[`, ']}']
@@ -163,7 +163,7 @@ const NOT_READ_YET: MirroredAnswer = {
 
 const NOT_FINALIZED_YET: MirroredAnswer = {
   refusal: upstreamDown(
-    'the accounts of this program are not mirrored at finalized yet; try again within 20 s, or request them at confirmed'
+    'the accounts of this program are not mirrored at finalized yet; retry within 20 s, or request them at confirmed'
   )
 }
 

@@ -28,7 +28,7 @@ export const nodeAnswer = z
     latency_ms: milliseconds(
       'Average latency of recent requests and probes; null before the first'
     ).nullable(),
-    false_slots: count('Slots of its answers and probes that were not believed, since the start'),
+    false_slots: count('Slots of its answers and probes that were not accepted, since the start'),
     in_flight: count('Requests in flight'),
     budget: z
       .object({
@@ -40,9 +40,9 @@ export const nodeAnswer = z
         ).nullable(),
         left: rate('Requests that may be sent now; negative after a costly one; null if unlimited').nullable()
       })
-      .describe('What it may be sent'),
+      .describe('Limits of the requests to it'),
     requests: count('Requests of clients in the last five to ten minutes; an element of a batch is one'),
-    errors: count('Those without an answer, or with an error of the node itself'),
+    errors: count('Requests without an answer, or with an error of the node itself'),
     error_share: z
       .number()
       .min(0)
@@ -53,13 +53,15 @@ export const nodeAnswer = z
       .array(
         z.object({
           method: text('JSON-RPC method'),
-          requests: count('Requests in the same time'),
-          errors: count('Those without an answer, or with an error of the node itself'),
-          p50_ms: milliseconds('Median latency; at most 19 % too high; null without an answer').nullable(),
-          p99_ms: milliseconds('99th percentile of the latency; null without an answer').nullable()
+          requests: count('Requests in that time'),
+          errors: count('Requests without an answer, or with an error of the node itself'),
+          p50_ms: milliseconds(
+            'Median latency; at most 19 % too high; null if no request was answered'
+          ).nullable(),
+          p99_ms: milliseconds('99th percentile of the latency; null if no request was answered').nullable()
         })
       )
-      .describe('The same requests by method, the most frequent first')
+      .describe('These requests by method, the most frequent first')
   })
   .meta({ id: 'RpcNode' })
 
@@ -67,8 +69,8 @@ export const changedNodeAnswer = nodeAnswer.extend({
   warnings: z
     .array(
       z.object({
-        code: z.enum(['no_node_left']).describe('What follows, for programs'),
-        message: text('What follows, and what to do')
+        code: z.enum(['no_node_left']).describe('Consequence, as a code for programs'),
+        message: text('Consequence and remedy')
       })
     )
     .describe('Consequences of the change')

@@ -104,7 +104,7 @@ export const NO_NODE: Refusal = {
   status: 501,
   error: {
     code: -32603,
-    message: 'this service has no node to ask',
+    message: 'this service has no node',
     data: { code: 'not_configured', retryable: false }
   }
 }

@@ -107,7 +107,7 @@ function chainChannelOf(name: string, forms: string): Channel | ChannelFault {
     case 'venue': {
       const venue = VENUE_IDS.find((id) => id === rest)
       if (venue !== undefined) return { kind, name, venue }
-      const message = `${shown(name)} is no channel; venues are ${VENUE_IDS.join(', ')}`
+      const message = `${shown(name)} is not a channel; venues are ${VENUE_IDS.join(', ')}`
       return { code: 'unknown_channel', message }
     }
     default:
@@ -192,13 +192,13 @@ function addressed(kind: AddressedKind, name: string, address: string): Channel 
   try {
     return { kind, name, of: pubkeyFromBase58(address) }
   } catch {
-    const message = `${shown(name)} is no channel: what follows the colon is not an address of 32 bytes in base58`
+    const message = `${shown(name)} is not a channel: the text after the colon is not an address of 32 bytes in base58`
     return { code: 'invalid_address', message }
   }
 }
 
 function unknown(name: string, forms: string): ChannelFault {
-  return { code: 'unknown_channel', message: `${shown(name)} is no channel; there are ${forms}` }
+  return { code: 'unknown_channel', message: `${shown(name)} is not a channel; there are ${forms}` }
 }
 
 function shown(name: string): string {

@@ -40,7 +40,7 @@ export const SUBSCRIBE = z
   })
   .meta({ id: 'Subscribe' })
 export const UNSUBSCRIBE = z.object({ unsubscribe: names }).meta({ id: 'Unsubscribe' })
-export const PING = z.object({ ping: z.literal(true).describe('Asks for a `pong`') }).meta({ id: 'Ping' })
+export const PING = z.object({ ping: z.literal(true).describe('Requests a `pong`') }).meta({ id: 'Ping' })
 
 /** A client's message; unknown members are ignored. */
 export const CLIENT_MESSAGE = z.union([SUBSCRIBE, UNSUBSCRIBE, PING])
@@ -160,7 +160,7 @@ export const SERVER_DRAINING = warning(
 
 /** Errors of a client's message; the connection stays open, except after `message_too_large`. */
 export const ERROR_MEANINGS = {
-  invalid_json: 'A message is not JSON, or is none of the known messages',
+  invalid_json: 'A message is not JSON, or is not a known message',
   unknown_channel: 'There is no such channel; the other channels of the message were subscribed',
   invalid_address:
     'The text after the colon is not an address; the other channels of the message were subscribed',
@@ -195,9 +195,11 @@ const event = <Data extends z.ZodType>(channel: string, data: Data) =>
     channel: z
       .string()
       .regex(new RegExp(`^${channel}$`))
-      .describe('The channel that tells of it'),
+      .describe('The channel that publishes it'),
     data,
-    cursor: cursor('Its place in the order of all events; `since` this, the stream goes on after it'),
+    cursor: cursor(
+      'Its place in the order of all events; with it as `since`, the stream resumes after this event'
+    ),
     replay: z.literal(true).optional().describe('On events of a replay alone')
   })
 

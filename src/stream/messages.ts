@@ -31,7 +31,7 @@ export function readMessage(text: string): ClientMessage {
   try {
     value = JSON.parse(text)
   } catch {
-    return { kind: 'fault', message: `this is no JSON; ${SHAPES}` }
+    return { kind: 'fault', message: `this is not JSON; ${SHAPES}` }
   }
   const read = CLIENT_MESSAGE.safeParse(value)
   if (!read.success) return { kind: 'fault', message: SHAPES }
@@ -114,7 +114,7 @@ export const beyondHorizon = (
   since,
   horizon,
   message:
-    'older events are not kept for replay: it begins at the horizon; REST has the rows from before, as far as the retention reaches'
+    'older events are not stored for replay: the replay begins at the horizon; REST has the rows from before, as far as the retention reaches'
 })
 
 export const aheadOfHead = (
@@ -157,14 +157,14 @@ export const eventsDropped = ({
   to_cursor: to,
   channels: [...channels],
   message:
-    'events were dropped here, since they were not read in time: subscribe since from_cursor to have them'
+    'events were dropped here, because they were not read in time: to get them, subscribe with from_cursor as since'
 })
 
 export const serverDraining = (retryAfterMs: number): Sent<typeof schemas.SERVER_DRAINING> => ({
   type: 'warning',
   code: 'server_draining',
   retry_after_ms: retryAfterMs,
-  message: 'the service is stopping: connect again after this time, since the last cursor'
+  message: 'the service is stopping: reconnect after this time, with the last cursor as since'
 })
 
 /** Reports channels whose scope a key lacks, at a request or after a change of the key. */

@@ -25,7 +25,7 @@ export function holderMetrics(registry: Registry): HolderMetrics {
   let shown: HolderCounts | null = null
   new Gauge({
     name: 'millrace_holder_lists',
-    help: 'Holder lists that this process keeps, by state',
+    help: 'Holder lists of this process, by state',
     labelNames: ['state'],
     registers,
     collect() {
@@ -34,7 +34,7 @@ export function holderMetrics(registry: Registry): HolderMetrics {
   })
   new Gauge({
     name: 'millrace_holder_accounts',
-    help: 'Token accounts in the holder lists that this process keeps',
+    help: 'Token accounts in the holder lists of this process',
     registers,
     collect() {
       this.set(shown?.accounts() ?? 0)
@@ -52,17 +52,14 @@ export function holderMetrics(registry: Registry): HolderMetrics {
   return {
     readings: new Counter({
       name: 'millrace_holder_readings_total',
-      help: 'Holder lists that were read from a node: the first time (start), and again by the reason',
+      help: 'Holder lists read from a node: first reads (start), and rereads by reason',
       labelNames: ['reason'],
       registers
     }),
-    blocks: counter('millrace_holder_blocks_total', 'Blocks that holder lists have followed'),
-    rollbacks: counter(
-      'millrace_holder_rollbacks_total',
-      'Lost forks whose blocks were taken back from holder lists'
-    ),
-    failures: counter('millrace_holder_failures_total', 'Readings of holder lists that a node has failed'),
-    evicted: counter('millrace_holder_evicted_total', 'Holder lists that made room for others'),
+    blocks: counter('millrace_holder_blocks_total', 'Blocks applied to holder lists'),
+    rollbacks: counter('millrace_holder_rollbacks_total', 'Lost forks that were rolled back in holder lists'),
+    failures: counter('millrace_holder_failures_total', 'Reads of holder lists that failed at the node'),
+    evicted: counter('millrace_holder_evicted_total', 'Holder lists evicted for other lists'),
     show: (counts) => void (shown = counts)
   }
 }

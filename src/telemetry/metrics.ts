@@ -69,7 +69,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
   )
   decodingGauge(
     'millrace_unknown_instructions',
-    'Instructions that no layout knows',
+    'Instructions without a known layout',
     ['discriminator'],
     (report) =>
       Object.entries(report.unknownInstructions).map(([discriminator, count]) => [{ discriminator }, count])
@@ -105,12 +105,12 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     blocks: new Counter({ name: 'millrace_blocks_total', help: 'Blocks committed', registers }),
     blocksBackfilled: new Counter({
       name: 'millrace_blocks_backfilled_total',
-      help: 'Blocks that came after later ones and were put in their places',
+      help: 'Late blocks inserted before later ones',
       registers
     }),
     blocksRetracted: new Counter({
       name: 'millrace_blocks_retracted_total',
-      help: 'Committed blocks that a fork lost and that were taken back',
+      help: 'Committed blocks of a lost fork that were removed',
       registers
     }),
     transactions: new Counter({
@@ -122,7 +122,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     headSlot: new Gauge({ name: 'millrace_head_slot', help: 'Newest committed slot', registers }),
     headTime: new Gauge({
       name: 'millrace_head_block_time',
-      help: 'Its block time, unix seconds',
+      help: 'Block time of the newest committed slot, Unix seconds',
       registers
     }),
     commitSeconds: new Histogram({
@@ -135,29 +135,29 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     work: workUnitMetrics(registry),
     connectionsRefused: new Counter({
       name: 'millrace_http_refused_total',
-      help: 'Connections closed because of a bound, of a request that was malformed or late, or of an answer that was not read, by code of the problem',
+      help: 'Connections closed at a limit, for a malformed or late request, or for an answer that was not read, by problem code',
       labelNames: ['code'],
       registers
     }),
     outageSeconds: new Gauge({
       name: 'millrace_storage_outage_seconds',
-      help: 'How long the store has not answered; 0 while it does',
+      help: 'Duration of the current outage of the store; 0 while it answers',
       registers
     }),
     redisOutageSeconds: new Gauge({
       name: 'millrace_redis_outage_seconds',
-      help: 'How long Redis has not answered; 0 while it does, or where there is none',
+      help: 'Duration of the current outage of Redis; 0 while it answers, and without Redis',
       registers
     }),
     leaseHeld: new Gauge({
       name: 'millrace_lease_held',
-      help: '1 while the work of the lease is done by this process',
+      help: '1 while this process does the work of the lease',
       labelNames: ['lease'],
       registers
     }),
     lagSlots: new Gauge({
       name: 'millrace_follower_lag_slots',
-      help: 'Slots from the newest block that this process has told of to the newest committed one',
+      help: 'Slots from the newest block that this process has published to the newest committed block',
       registers
     }),
     webhooks: webhookMetrics(registry),

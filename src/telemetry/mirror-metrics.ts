@@ -68,18 +68,18 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     }),
     repaired: new Counter({
       name: 'millrace_mirror_repaired_accounts_total',
-      help: 'Accounts that a snapshot has found other than the mirror had them',
+      help: 'Mirrored accounts that a snapshot corrected',
       registers
     }),
     checked: new Counter({
       name: 'millrace_mirror_checked_accounts_total',
-      help: 'Accounts that a block has touched and a node has sent no update of, by what a second look has found',
+      help: 'Accounts that a block changed without an update from the node, by the outcome of a reread',
       labelNames: ['outcome'],
       registers
     }),
     failures: new Counter({
       name: 'millrace_mirror_failures_total',
-      help: 'Times that a mirror lost its node and began again',
+      help: 'Times that a mirror lost its node and restarted',
       registers
     }),
     pages: new Counter({

@@ -13,7 +13,7 @@ export function pubsubMetrics(registry: Registry): PubsubMetrics {
   return {
     notifications: new Counter({
       name: 'millrace_rpc_notifications_total',
-      help: 'Notifications of RPC subscriptions: sent to clients; of nodes not sent because they were stale or repeated; read after a loss',
+      help: 'Notifications of RPC subscriptions: sent to clients; dropped as stale or repeated; read after a loss',
       labelNames: ['what'],
       registers
     }),
@@ -24,7 +24,7 @@ export function pubsubMetrics(registry: Registry): PubsubMetrics {
     }),
     strays: new Counter({
       name: 'millrace_rpc_strays_total',
-      help: 'Messages of nodes for subscriptions or requests that there are not',
+      help: 'Messages from nodes for unknown subscriptions or requests',
       registers
     }),
     closed: new Counter({

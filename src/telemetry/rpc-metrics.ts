@@ -44,7 +44,7 @@ export function rpcMetrics(registry: Registry): RpcMetrics {
   let shown: (() => RpcCounts) | null = null
   new Gauge({
     name: 'millrace_rpc_reads',
-    help: 'JSON-RPC reads since the unit started: answered from the cache, shared with one in flight, or asked of a node',
+    help: 'JSON-RPC reads since the unit started: answered from the cache, shared with one in flight, or requested from a node',
     labelNames: ['from'],
     registers,
     collect() {
@@ -56,7 +56,7 @@ export function rpcMetrics(registry: Registry): RpcMetrics {
   })
   new Gauge({
     name: 'millrace_rpc_upstream',
-    help: 'Requests to nodes since the unit started: all, those to another node after a fault or an absent block, second ones beside a slow one, slots that were not believed, and floors of keys that no node reached for 5 s',
+    help: 'Requests to nodes since the unit started: all, those to another node after a fault or an absent block, and hedged ones beside a slow one. Also slots that were not accepted, and floors of keys that no node reached for 5 s',
     labelNames: ['what'],
     registers,
     collect() {
@@ -71,7 +71,7 @@ export function rpcMetrics(registry: Registry): RpcMetrics {
   })
   new Gauge({
     name: 'millrace_rpc_node',
-    help: 'State of each node behind the RPC URL: usable and cordoned (1 or 0), slots behind the newest usable node, slots that were not believed, requests that its budget has left, and the learned limit of requests a second',
+    help: 'State of each node behind the RPC URL: usable and cordoned (1 or 0), slots behind the newest usable node, slots that were not accepted, requests that its budget has left, and the learned limit of requests a second',
     labelNames: ['node', 'what'],
     registers,
     collect() {

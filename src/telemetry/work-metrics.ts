@@ -6,7 +6,7 @@ export function workMetrics(registry: Registry, turns: Pick<Turns, 'usedMs' | 'w
   const registers = [registry]
   new Counter({
     name: 'millrace_work_seconds_total',
-    help: 'Time that the making of answers took, the waits for the store included, by tenant',
+    help: 'Time spent on answers, waits for the store included, by tenant',
     labelNames: ['tenant'],
     registers,
     collect() {

@@ -58,7 +58,7 @@ export function checkTransaction(bytes: Uint8Array): CheckOutcome {
   if (read.kind !== 'wire')
     return read.reason === TOO_FEW_SIGNATURES
       ? unsigned('has fewer signatures than its header requires')
-      : malformed(`is no valid transaction: ${read.reason}`)
+      : malformed(`is not a valid transaction: ${read.reason}`)
   const { wire } = read
   const repeated = repeatedKey(wire)
   if (repeated !== null)

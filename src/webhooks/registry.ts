@@ -275,6 +275,6 @@ function freeSlot(webhooks: readonly StoredWebhook[]): number | null {
 function busy(id: number): ServiceError {
   return new ServiceError(
     'STORAGE_UNAVAILABLE',
-    `webhook ${id} was changed concurrently ${ATTEMPTS_MAX} times; try again`
+    `webhook ${id} was changed concurrently ${ATTEMPTS_MAX} times; retry`
   )
 }

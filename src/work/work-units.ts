@@ -56,4 +56,4 @@ export const pricesText = (kinds: readonly WorkKind[]): string =>
 
 /** Returns why a call is refused; `resetIn` is in seconds. */
 export const workUsedUp = (quota: number, resetIn: number): string =>
-  `this key may use ${quota} units of work a minute, which it and the other keys of its tenant have used; work is admitted again in ${resetIn} s`
+  `this key may use ${quota} units of work a minute, which it and the other keys of its tenant have used; new work is admitted in ${resetIn} s`

@@ -51,7 +51,7 @@ function sizeOf(part: KeyPart): number {
   if (typeof part === 'number') return NUMBER_BYTES
   if (typeof part !== 'string') return part.length + zerosIn(part) + 2
   // Bytes of a lone surrogate would equal those of another text.
-  if (!part.isWellFormed()) throw new RangeError('a text in a document’s key is no well-formed Unicode')
+  if (!part.isWellFormed()) throw new RangeError('a text in a document’s key is not well-formed Unicode')
   return Buffer.byteLength(part) + (part.includes('\0') ? zerosIn(Buffer.from(part)) : 0) + 2
 }
 
@@ -85,7 +85,7 @@ function zerosIn(bytes: Uint8Array): number {
 
 /** The bits of a double sort as its value once the sign is turned over, and of a negative one all bits. */
 function writeNumber(out: Buffer, from: number, value: number): number {
-  if (!Number.isFinite(value)) throw new RangeError(`${value} in a document's key is no finite number`)
+  if (!Number.isFinite(value)) throw new RangeError(`${value} in a document's key is not a finite number`)
   out[from] = NUMBER
   // Minus zero is zero.
   const end = out.writeDoubleBE(value + 0, from + 1)

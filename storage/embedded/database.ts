@@ -175,11 +175,9 @@ export class Database {
       if (hasPoints) this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {
-      this.#failure = new ServiceError(
-        'STORAGE_UNAVAILABLE',
-        'a write failed; the store must be opened again',
-        { cause }
-      )
+      this.#failure = new ServiceError('STORAGE_UNAVAILABLE', 'a write failed; the store must be reopened', {
+        cause
+      })
       this.#failed.resolve(this.#failure)
       // The engine's log may have it: the next opening tells.
       throw new UnknownOutcome(this.#failure.detail, cause)
@@ -251,7 +249,7 @@ async function readHead(
       throw foreign(`has format ${format}, newer than ${FORMAT}, the newest this version knows`)
     if (format < FORMAT)
       throw foreign(
-        `has format ${format}, which this version no longer reads: start with an empty directory and index again`
+        `has format ${format}, which this version no longer reads: start with an empty directory and reindex`
       )
     const newest = await view.first(slotKind, keysOf('b'), true)
     return newest?.[1] ?? null

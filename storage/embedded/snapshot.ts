@@ -33,7 +33,7 @@ export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Pro
   const refused = (reason: string): ServiceError =>
     new ServiceError(
       'STORAGE_UNAVAILABLE',
-      `no snapshot of the store in ${directory} can be made: ${reason}; stop the service and try again`
+      `no snapshot of the store in ${directory} can be made: ${reason}; stop the service and retry`
     )
   try {
     const sound = new Set([...(soundTables.get(directory) ?? []), ...(await listedStamps(directory))])

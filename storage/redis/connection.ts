@@ -164,7 +164,7 @@ export class RedisConnection {
   }
 
   #unreachableError(): ServiceError {
-    return new ServiceError('STORAGE_UNAVAILABLE', `Redis is away: ${this.#detail}`)
+    return new ServiceError('STORAGE_UNAVAILABLE', `Redis is unreachable: ${this.#detail}`)
   }
 
   async #takeBeat(life: number): Promise<void> {
@@ -196,7 +196,7 @@ export class RedisConnection {
     this.#detail = detailOf(error)
     if (error.name !== 'ReplyError') return
     if (this.#state === 'starting' && REFUSAL.test(error.message)) {
-      const message = `Redis at ${addressOf(this.#socket)} refuses: ${error.message}; look at MILLRACE_REDIS_URL`
+      const message = `Redis at ${addressOf(this.#socket)} refuses: ${error.message}; check MILLRACE_REDIS_URL`
       this.#started.reject(new ServiceError('STORAGE_UNAVAILABLE', message, { cause: error }))
     }
     // The driver continues with database 0 if the configured database is refused.
@@ -221,8 +221,8 @@ export class RedisConnection {
     this.#state = 'away'
     this.#unreachableSinceMs = this.#options.clock.now()
     this.#options.logger.warn(
-      `Redis at ${addressOf(this.#socket)} is away (${this.#detail}); retrying. Meanwhile each process enforces its ` +
-        'share of each quota by itself, the store is polled for new blocks, and ingest continues'
+      `Redis at ${addressOf(this.#socket)} is unreachable (${this.#detail}); retrying. Until then each process enforces ` +
+        'its own share of every quota, the store is polled for new blocks, and ingest continues'
     )
     this.#started.resolve()
     this.#notifyListeners(false)

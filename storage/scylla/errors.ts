@@ -137,7 +137,7 @@ function startRefusal(error: unknown, target: ConnectTarget): string | null {
   const points = contactPoints.join(', ')
   if (inner instanceof errors.AuthenticationError || /authenticat|credentials/i.test(reason))
     return username === null
-      ? `the cluster at ${points} asks for a name and a password: set MILLRACE_SCYLLA_USERNAME and MILLRACE_SCYLLA_PASSWORD`
+      ? `the cluster at ${points} requires a user name and a password: set MILLRACE_SCYLLA_USERNAME and MILLRACE_SCYLLA_PASSWORD`
       : `the cluster at ${points} does not accept the user ${username} with this password: correct MILLRACE_SCYLLA_USERNAME or MILLRACE_SCYLLA_PASSWORD`
   const known = /Available DCs are: \[(.*)\]/.exec(reason)?.[1]
   if (known !== undefined)

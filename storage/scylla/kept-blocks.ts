@@ -162,4 +162,4 @@ class KeptPieces {
 }
 
 const lacking = (slot: number): ServiceError =>
-  new ServiceError('STORAGE_UNAVAILABLE', `the store lacks a part of what is kept of block ${slot}`)
+  new ServiceError('STORAGE_UNAVAILABLE', `the store lacks some of the undo data of block ${slot}`)

@@ -47,7 +47,7 @@ export function windowOfRetention(ttlSeconds: number): CompactionWindow {
   const shortest = WINDOWS_MIN * WINDOWS[0]!.seconds
   if (ttlSeconds < shortest)
     throw unfit(ttlSeconds, `less than ${shortest} s has fewer than ${WINDOWS_MIN} windows of a minute`)
-  if (ttlSeconds > TTL_MAX) throw unfit(ttlSeconds, `no server keeps rows for more than ${TTL_MAX} s`)
+  if (ttlSeconds > TTL_MAX) throw unfit(ttlSeconds, `no server stores rows for more than ${TTL_MAX} s`)
   const distance = ({ seconds }: CompactionWindow): number => Math.abs(Math.log(ttlSeconds / seconds / 30))
   const nearest = WINDOWS.toSorted((a, b) => distance(a) - distance(b))[0]!
   const windows = ttlSeconds / nearest.seconds
@@ -110,5 +110,5 @@ function windowOf(unit: CompactionWindow['unit'], size: number, seconds: number)
 const unfit = (ttlSeconds: number, why: string): ServiceError =>
   new ServiceError(
     'STORAGE_UNAVAILABLE',
-    `rows cannot be kept for ${ttlSeconds} s: ${why}, and files of ${WINDOWS_MIN} to ${WINDOWS_MAX} windows are what a cluster handles well; set MILLRACE_RETENTION_DAYS`
+    `rows cannot be stored for ${ttlSeconds} s: ${why}, and files of ${WINDOWS_MIN} to ${WINDOWS_MAX} windows are what a cluster handles well; set MILLRACE_RETENTION_DAYS`
   )

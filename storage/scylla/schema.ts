@@ -224,7 +224,7 @@ class SchemaLock {
       if (clock.now() > deadline || lockWait.end.aborted)
         throw new NotYetOpen(
           'STORAGE_UNAVAILABLE',
-          `another process has been changing the schema for ${lockWait.ms / 1_000} s: check that process, and start again`
+          `another process has been changing the schema for ${lockWait.ms / 1_000} s: check that process, and restart`
         )
       lockWait.waiting('another process is changing the schema of the keyspace')
       await sleep(clock, LOCK_RETRY_PAUSE_MS, lockWait.end)
@@ -289,5 +289,5 @@ const NEVER = new AbortController().signal
 const lostLock = (): NotYetOpen =>
   new NotYetOpen(
     'STORAGE_UNAVAILABLE',
-    'another process took over the change of the schema, which took longer than its lock: start again'
+    'another process took over the change of the schema, which took longer than its lock: restart'
   )

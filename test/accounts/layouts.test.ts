@@ -37,10 +37,10 @@ const HOOK: [number, Uint8Array] = [14, new Uint8Array(64)]
 t.test('an account that is no mint is refused, with the reason', async (t) => {
   const cases: readonly [name: string, outcome: unknown, reason: RegExp][] = [
     ['of another program', mint(BASE, key(9)), /owned by another program/],
-    ['too short', mint(BASE.subarray(0, 81)), /no mint/],
-    ['a classic mint with more bytes', mint(extended(BASE, 'mint', [HOOK]), CLASSIC), /no mint/],
+    ['too short', mint(BASE.subarray(0, 81)), /not a mint/],
+    ['a classic mint with more bytes', mint(extended(BASE, 'mint', [HOOK]), CLASSIC), /not a mint/],
     ['a token account', mint(tokenAccountData({ mint: key(1), owner: key(2), amount: 1n })), /165 bytes/],
-    ['not initialized', mint(change(BASE, 45, 0)), /no initialized mint/],
+    ['not initialized', mint(change(BASE, 45, 0)), /not an initialized mint/],
     ['a tag of the authority', mint(change(BASE, 0, 2)), /tag 2 at byte 0/],
     ['a tag of the freeze authority', mint(change(BASE, 46, 7)), /tag 7 at byte 46/],
     ['as long as a multisig', mint(extended(BASE, 'mint', [[14, new Uint8Array(185)]])), /355 bytes/],
@@ -127,13 +127,13 @@ t.test('a token account has its state, delegate, reserve and withheld fees', asy
   )
   const cases: readonly [name: string, outcome: unknown, reason: RegExp][] = [
     ['of another program', account(data, key(9)), /another program/],
-    ['too short', account(data.subarray(0, 164), CLASSIC), /no token account/],
-    ['a classic one with more bytes', account(extended(data, 'account', []), CLASSIC), /no token account/],
-    ['not initialized', account(change(data, 108, 0)), /no initialized/],
-    ['an unknown state', account(change(data, 108, 3)), /no initialized/],
+    ['too short', account(data.subarray(0, 164), CLASSIC), /not a token account/],
+    ['a classic one with more bytes', account(extended(data, 'account', []), CLASSIC), /not a token account/],
+    ['not initialized', account(change(data, 108, 0)), /not an initialized/],
+    ['an unknown state', account(change(data, 108, 3)), /not an initialized/],
     ['a tag of the delegate', account(change(data, 72, 9)), /tag 9 at byte 72/],
     ['a tag of the reserve', account(change(data, 109, 9)), /tag 9 at byte 109/],
-    ['a mint', account(BASE), /no token account/],
+    ['a mint', account(BASE), /not a token account/],
     ['an extension of mints', account(extended(data, 'account', [[12, key(1)]])), /permanent_delegate/]
   ]
   for (const [name, outcome, reason] of cases) t.match(outcome, { kind: 'refused', reason }, name)
@@ -157,7 +157,7 @@ t.test('metadata of Metaplex, with and without creators', async (t) => {
   const whole = metaplexData({ mint: key(1), name: 'A', symbol: 'B', uri: 'C', authority: key(2) })
   t.match(read(whole), { updateAuthority: key(2) })
   t.match(read(whole, key(1)), { kind: 'refused', reason: /another program/ })
-  t.match(read(change(whole, 0, 6)), { kind: 'refused', reason: /no metadata/ })
+  t.match(read(change(whole, 0, 6)), { kind: 'refused', reason: /not a metadata/ })
   t.match(read(change(whole, 68, 255)), { kind: 'refused', reason: /unreadable/ }, 'a name beyond the end')
   t.match(read(change(whole, 69, 255)), { kind: 'refused', reason: /unreadable/ }, 'a name that is no UTF-8')
 })

@@ -166,7 +166,7 @@ testWithFixtures(
       const foreign = { ...account, owner: key(3) }
       t.match(read(venue, foreign, held).state, { reason: 'is owned by another program' }, file)
       const cut = { ...account, data: account.data.slice(0, 200) }
-      t.match(read(venue, cut, held).state, { reason: 'is no pool of its venue' }, file)
+      t.match(read(venue, cut, held).state, { reason: 'is not a pool of its venue' }, file)
     }
   }
 )

@@ -119,7 +119,7 @@ t.test('an interrupted command says how to continue', async (t) => {
   const interrupt = new AbortController()
   interrupt.abort()
   const { code, lines, stderr } = await importing(dataFolder(), directory, interrupt.signal)
-  t.same([code, lines, stderr], [1, [], 'millrace: interrupted; run it again to continue'])
+  t.same([code, lines, stderr], [1, [], 'millrace: interrupted; rerun the command to continue'])
 })
 
 t.test('an import that is killed and continued stores the same rows', async (t) => {
@@ -166,7 +166,7 @@ t.test('blocks before the end of the archive cannot be added, and the command sa
   t.match(lines[0], new RegExp(`^${slots.length - 20} blocks with .*; 12 blocks were there before`))
   t.match(
     stderr,
-    `8 blocks cannot be added, because the archive already ends at slot ${slots[19]}, and blocks are added in ascending order only: slots ${first} to ${slots[17]}; to have them, remove ${archiveOf(dataDir)} and import all folders again, the earliest first`
+    `8 blocks cannot be added, because the archive already ends at slot ${slots[19]}, and blocks are added in ascending order only: slots ${first} to ${slots[17]}; to have them, remove ${archiveOf(dataDir)} and reimport all folders, the earliest first`
   )
 })
 
@@ -305,7 +305,7 @@ t.test(
     const { code, stderr } = await importing(dataDir, part)
     t.equal(code, 1)
     t.match(stderr, new RegExp(`30 blocks were imported without .*pumpswap.*slots ${first} to ${slots[29]}`))
-    t.match(stderr, `remove ${archiveOf(dataDir)} and import all folders again`)
+    t.match(stderr, `remove ${archiveOf(dataDir)} and reimport all folders`)
     t.same(await archived(dataDir), before)
   }
 )

@@ -68,7 +68,7 @@ t.test('the events of verified deliveries are printed once, those of others are 
   t.equal(listener.stdout.length, 3)
   const said = listener.stderr.join('\n')
   for (const line of [
-    /batch 1 was delivered again/,
+    /batch 1 was redelivered/,
     /7 events were dropped before this batch/,
     /refused a delivery: .* \(signature_mismatch\)/
   ])

@@ -91,7 +91,7 @@ t.test('run again, only what is not there is downloaded; what is torn is found a
   )
   t.same(
     err.filter((line) => line.includes('incomplete')).sort(),
-    [111, 115, 120].map((slot) => `millrace: ${slot}.json.gz is incomplete and is downloaded again`)
+    [111, 115, 120].map((slot) => `millrace: ${slot}.json.gz is incomplete and is redownloaded`)
   )
   t.match(out[0], /35 blocks .*: 11 new, 24 there before/)
   t.same(
@@ -112,7 +112,7 @@ t.test('an interrupted download goes on where it was', async (t) => {
   interrupt.abort()
   const { code, err } = await running
   t.equal(code, 1)
-  t.match(err.at(-1), 'millrace: interrupted; run it again to continue')
+  t.match(err.at(-1), 'millrace: interrupted; rerun the command to continue')
   const had = readdirSync(directory).filter((name) => name.endsWith('.gz')).length
   t.ok(had > 0 && had < SLOTS.length, `${had} were there`)
   node.forgive()

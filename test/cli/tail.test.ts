@@ -134,7 +134,7 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
   const bad: [args: string[], says: RegExp][] = [
     [['--key', 'k'], /CHANNEL is missing/],
     [['launches'], /MILLRACE_KEY/],
-    [['launch', '--key', 'k'], /"launch" is no channel/],
+    [['launch', '--key', 'k'], /"launch" is not a channel/],
     [['trades:nothing', '--key', 'k'], /not an address/],
     [['launches', '--key', 'k', '--since', 'yesterday'], /yesterday is not a cursor/],
     [['launches', '--key', 'k', '--url', 'nowhere'], /nowhere is not a URL/],
@@ -158,7 +158,7 @@ t.test('a tail lives through a restart of the service, and misses nothing', asyn
   const after = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100', '--port', port])
   const lines = await tail.until((all) => all.length > early.length + 20 && !all.at(-1)!.replay)
   t.equal(await tail.interrupt(), 0)
-  t.ok(tail.stderr.some((line) => /connecting again in \d+ ms/.test(line)))
+  t.ok(tail.stderr.some((line) => /reconnecting in \d+ ms/.test(line)))
   const [oldest, newest] = [cursors(lines)[0]!, cursors(lines).at(-1)!]
   const stored: number[] = []
   for (let page = ''; ;) {

@@ -68,7 +68,7 @@ t.test('a transaction is followed until its state is final', async (t) => {
   parts.tracked.set(signature, sentProgress(NOON, { ...landed, state: 'finalized', commitment: 'finalized' }))
   t.match(await followed, {
     code: 0,
-    lines: ['sent', 'finalized  slot 9  landed after 300 ms  sent again 1 times']
+    lines: ['sent', 'finalized  slot 9  landed after 300 ms  resent 1 times']
   })
 
   const failed = { ...landed, state: 'failed', commitment: 'finalized', err: 'AccountInUse' } as const
@@ -97,7 +97,7 @@ t.test('a command that the service or the command line refuses ends with its rea
   const { tx, file } = await service(t)
   const cases: [args: string[], code: number, stderr: RegExp][] = [
     [['send', join(t.testdirName, 'none')], 2, /cannot be read/],
-    [['send', file('bad.txt', 'AAAA')], 2, /^millrace: tx is no valid transaction/],
+    [['send', file('bad.txt', 'AAAA')], 2, /^millrace: tx is not a valid transaction/],
     [['send', file('via.txt', transferText(1n)), '--via', 'x'], 2, /via must be one of jito/],
     [['send', file('tip.txt', transferText(1n)), '--via', 'jito'], 1, /tx has no tip/],
     [['status', 'abc'], 2, /signature must be a base58 signature/],

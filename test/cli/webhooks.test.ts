@@ -86,7 +86,7 @@ t.test('a command that the service or the command line refuses ends with its rea
   const [made] = (await webhooks('create', URL_OF, 'pools', '--json')).rows()
   const id = String(made!.id)
   const cases: [args: string[], code: number, stderr: RegExp][] = [
-    [['create', URL_OF, 'launch'], 2, /^millrace: channels\.0: "launch" is no channel/],
+    [['create', URL_OF, 'launch'], 2, /^millrace: channels\.0: "launch" is not a channel/],
     [['create', URL_OF], 2, /CHANNEL is missing/],
     [['create'], 2, /RECEIVER is missing/],
     [['get'], 2, /ID is missing/],

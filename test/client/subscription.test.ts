@@ -92,7 +92,7 @@ t.test('an event that is sent twice is delivered once', async (t) => {
   t.strictSame(await take(subscription, 4), [20, 30, 25, 40])
 })
 
-t.test('events that the service dropped are asked for again, in their place', async (t) => {
+t.test('events that the service dropped are refetched, in their place', async (t) => {
   const stream = await ScriptedStream.start(t)
   const subscription: Subscription = stream.client(t).subscribe(BOTH)
   const server = await stream.connection()
@@ -296,7 +296,7 @@ t.test('a connection on which nothing is heard is given up; one that answers pin
   stream.clock.increment(25_000)
   t.strictSame(await server.said(), { ping: true })
   stream.clock.increment(25_000)
-  t.match(await stream.noticed('disconnected'), { message: /nothing was heard/ })
+  t.match(await stream.noticed('disconnected'), { message: /no message came/ })
 })
 
 for (const code of [4401, 4403]) {

@@ -45,7 +45,7 @@ t.test('settings that work together are accepted, and their limits are logged', 
     [{ ...SCYLLA, ...REDIS, MILLRACE_ROLE: 'gateway' }, []],
     [
       { ...SCYLLA, MILLRACE_ROLE: 'gateway' },
-      [/without MILLRACE_REDIS_URL each process counts calls by itself/]
+      [/without MILLRACE_REDIS_URL each process counts calls separately/]
     ],
     [{ ...SCYLLA, ...REDIS, MILLRACE_ROLE: 'delivery' }, []],
     [
@@ -69,7 +69,7 @@ t.test('settings that work together are accepted, and their limits are logged', 
 
 t.test('a value of these settings that cannot be meant is named', async (t) => {
   const bad: readonly (readonly [Environment, RegExp])[] = [
-    [{ MILLRACE_ROLE: 'ingress' }, /^MILLRACE_ROLE="ingress" is none of ingest, gateway, delivery$/],
+    [{ MILLRACE_ROLE: 'ingress' }, /^MILLRACE_ROLE="ingress" is not one of ingest, gateway, delivery$/],
     [{ MILLRACE_SCYLLA_CONTACT_POINTS: ',' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="," is empty$/],
     [{ MILLRACE_SCYLLA_CONTACT_POINTS: 'a b' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="a b" is not a host$/],
     [{ MILLRACE_SCYLLA_KEYSPACE: 'a-b' }, /^MILLRACE_SCYLLA_KEYSPACE="a-b" is not a keyspace name/],

@@ -300,7 +300,7 @@ t.test('the last admin key that works is not revoked', async (t) => {
   })
   const other = await app.admin('POST', '/v1/admin/keys', { tenant: 'acme', scopes: ['admin'] })
   t.equal((await app.admin('DELETE', `/v1/admin/keys/${first}`)).status, 200)
-  t.equal((await app.admin('GET', '/v1/admin/keys')).status, 401, 'it was the key that asks')
+  t.equal((await app.admin('GET', '/v1/admin/keys')).status, 401, 'it was the calling key')
   t.equal((await app.get('/v1/admin/keys', { 'x-api-key': keyOf(other) })).status, 200)
 })
 

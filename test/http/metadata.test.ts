@@ -68,7 +68,7 @@ t.test('an address that is no mint is not found, with the reason', async (t) => 
   node.put(key(2), { owner: CLASSIC, data: tokenAccountData({ mint: key(1), owner: key(2), amount: 1n }) })
   for (const [number, reason] of [
     [1, /owned by another program/],
-    [2, /no mint/],
+    [2, /not a mint/],
     [3, /does not exist/]
   ] as const)
     t.match(await app.get(`/v1/metadata/${text(number)}`), {

@@ -172,7 +172,7 @@ for (const [name, prepare] of Object.entries(REQUESTS)) {
             t.equal(answer.status, 503, of)
             if (answer.body.code === 'outcome_unknown') {
               t.match(answer.body.detail, /; GET \/v1\/.* shows it; /, of)
-              t.match(answer.body.detail, isKeyed ? /same Idempotency-Key is safe/ : /safe|look before/, of)
+              t.match(answer.body.detail, isKeyed ? /same Idempotency-Key is safe/ : /safe|check before/, of)
             } else t.equal(effects, 0, of)
           }
           if (kind === 'refused' && effects === 0) t.not(answer.body.code, 'outcome_unknown', of)

@@ -115,7 +115,7 @@ t.test('a page gets the same over HTTP and over WebSocket, whatever its origin a
       else {
         // The refusal also names the entry for the product alone.
         const { detail } = stream.problem
-        const ofRest = String(detail).replace(/, or stream:\S+ for this part of the API/, '')
+        const ofRest = String(detail).replace(/, or stream:\S+ for this product/, '')
         t.same(rest.problem, { ...stream.problem, answer: REFUSED, detail: ofRest })
       }
     }

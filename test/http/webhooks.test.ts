@@ -197,7 +197,7 @@ t.test('wrong channels are all named, whatever is wrong with them', async (t) =>
   const { body } = await app.send('POST', '/v1/webhooks', { url: URL_OF, channels })
   t.match(body, {
     code: 'unknown_channel',
-    detail: /^channels\.0: "launch" is no channel; there are trades:<mint>/,
+    detail: /^channels\.0: "launch" is not a channel; there are trades:<mint>/,
     errors: [{ field: 'channels.0' }, { field: 'channels.2', message: /not an address/ }]
   })
   t.equal(body.errors.length, 2)

@@ -64,7 +64,7 @@ t.test('a slot that no cursor can hold is no slot of a node, and the fault names
   for (const value of [2 ** 33, 1_790_000_000_000, 2 ** 53, 1e300]) {
     const node = nodeOf(value)
     const fault = {
-      message: `node: an answer that cannot be read: getSlot gave ${value}, which is no slot from 0 to 8589934591`
+      message: `node: an answer that cannot be read: getSlot gave ${value}, which is not a slot from 0 to 8589934591`
     }
     await t.rejects(node.slot(signal, 1_000), fault)
     await t.rejects(node.firstAvailable(signal), { message: /getFirstAvailableBlock gave/ })

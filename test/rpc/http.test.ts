@@ -93,7 +93,7 @@ t.test(
     const key = await app.makeKey(['rpc:read'])
     const ask = (body: string) => app.ask('POST', PATH, { ...JSON_TYPE, 'x-api-key': key }, body)
     const error =
-      '{"code":-32603,"message":"this service has no node to ask","data":{"code":"not_configured","retryable":false}}'
+      '{"code":-32603,"message":"this service has no node","data":{"code":"not_configured","retryable":false}}'
     const single = await ask(SLOT)
     t.same(
       [single.status, single.text, single.headers['retry-after']],

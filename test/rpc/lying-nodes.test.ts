@@ -47,7 +47,7 @@ t.test('one node of three that claims a slot far ahead is believed by nobody, ho
     await read('key')
     liar!.slot += ahead
     await until(() => nodes.nodes[0]!.state === 'down')
-    t.match(nodes.nodes[0]!.facts.reason, /no majority of the nodes/)
+    t.match(nodes.nodes[0]!.facts.reason, /neither a majority of the nodes/)
     for (let i = 0; i < 5; i++) t.match((await read('key')).text, /"slot":1000\}/, `${ahead} slots ahead`)
     t.equal(nodes.newest('processed'), 1_000)
     liar!.slot -= ahead

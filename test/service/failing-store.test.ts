@@ -134,7 +134,7 @@ testWithFixtures(
       const failed = Promise.withResolvers<Error>()
       const commit: Storage['blocks']['commit'] = async (block) => {
         if (++commits <= 5) return storage.blocks.commit(block)
-        const failure = new ServiceError('STORAGE_UNAVAILABLE', 'the store must be opened again')
+        const failure = new ServiceError('STORAGE_UNAVAILABLE', 'the store must be reopened')
         failed.resolve(failure)
         throw failure
       }

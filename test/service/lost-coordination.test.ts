@@ -80,7 +80,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
         const answers = await expected()
         for (const service of [first, second]) {
           t.strictSame(await answersOf(service), answers)
-          t.equal(linesWith(service, 'is away'), 1)
+          t.equal(linesWith(service, 'is unreachable'), 1)
           t.equal(linesWith(service, 'is back after'), 1)
           t.strictSame(faultsBesideOutages(service), [])
           t.match(await service.end('SIGTERM'), { code: 0 })

@@ -55,10 +55,10 @@ testWithFixtures(
     const said = stderr.split('\n').filter((line) => line.startsWith('millrace: '))
     t.equal(said.length, 1)
     for (const part of [
-      `MILLRACE_RECORDED_DIR=${other} is of another chain than what MILLRACE_DATA_DIR=${dataDir} holds`,
+      `MILLRACE_RECORDED_DIR=${other} is of another chain than the store of MILLRACE_DATA_DIR=${dataDir}`,
       `its slot ${FIRST_SLOT + 1_000} is of 2022-`,
       `the stored slot ${FIRST_SLOT + 8} of 2026-`,
-      'set MILLRACE_DATA_DIR to another one'
+      'give this folder its own MILLRACE_DATA_DIR'
     ])
       t.match(said[0], part)
     t.strictSame(await storedRows(join(dataDir, 'store')), before, 'nothing of the other chain is stored')
@@ -105,7 +105,7 @@ testWithFixtures(
       line?.msg,
       `all of its 4 slots, from ${FIRST_SLOT} to ${FIRST_SLOT + 6}, are at or below slot ${FIRST_SLOT + 10}`
     )
-    t.match(line?.msg, '3 of 4 of these slots that were looked for are not stored')
+    t.match(line?.msg, '3 of 4 of these slots that were checked are not stored')
     t.match(body, { chain: 'same', slots: 4, slots_not_read: 4 })
   }
 )

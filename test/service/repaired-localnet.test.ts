@@ -86,7 +86,7 @@ t.test('a repaired store reads its lost blocks again from the node by itself', a
   const again = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   await until(async () => (await slotOf(again)) > slot, 'ingest goes on')
   const isSaid = (line: string): boolean =>
-    /the records that a repair lost are rebuilt; [1-9]\d* blocks were read again/.test(line)
+    /the records that a repair lost are rebuilt; [1-9]\d* blocks were reread/.test(line)
   await until(async () => again.stderr.some(isSaid), 'blocks are read again')
   t.strictSame(await tradesUpTo(again, slot), trades, 'the same trades at the same cursors and prices')
   t.match((await again.get('/v1/admin/coverage')).body, { gaps: [] })

@@ -119,7 +119,7 @@ testWithFixtures(
     t.equal(linesWith(first, OVERSTAYED), 0, 'the drain ends within its deadline')
 
     const second = await startProcess(flags)
-    await second.said(/ingest goes on after slot 448828792/)
+    await second.said(/ingest resumes after slot 448828792/)
     t.same((await second.get(`/v1/tokens/${WSOL}/trades?limit=1`)).body.data, [trade])
     t.same((await second.get('/v1/launches?limit=500')).body, launches.body)
     t.same((await second.get('/v1/trending?limit=100')).body, trending.body, 'windows survive a restart')
@@ -203,7 +203,7 @@ t.test('a bad setting stops the start with a line that names it', async (t) => {
     [['--recorded-speed', '0'], {}, /--recorded-speed="0" is not above 0/],
     [['--colour', 'red'], {}, /--colour is unknown/],
     [['--source', 'recorded'], {}, /MILLRACE_RECORDED_DIR is not set/],
-    [['--source', 'recorded', '--recorded-dir', '/nowhere/at/all'], {}, /is no folder/],
+    [['--source', 'recorded', '--recorded-dir', '/nowhere/at/all'], {}, /is not a folder/],
     [['--source', 'rpc'], {}, /MILLRACE_RPC_URL is not set/],
     [
       ['--tpu-identity', '/nowhere/id.json'],

@@ -38,7 +38,7 @@ async function live(dataDir: string, recordedDir: string, end: End): Promise<Lif
   createInterface(child.stdout!).on('line', (line) => (listened ||= line.startsWith('listening on')))
   const faults: string[] = []
   for await (const line of createInterface(child.stderr!)) {
-    const begun = /ingest goes on after (?:slot (\d+)|an empty store)/.exec(line)
+    const begun = /ingest resumes after (?:slot (\d+)|an empty store)/.exec(line)
     if (begun !== null) wentOnAfter = Number(begun[1] ?? -1)
     if (line.includes('block committed') && ++committed === end?.blocks) killIn(end.ms)
     if (/"level":[456]0/.test(line)) faults.push(line)

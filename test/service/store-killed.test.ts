@@ -66,7 +66,7 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
         for (const service of [first, second]) {
           t.strictSame(await answersOf(service), answers, 'the bytes of an undisturbed service')
           t.equal(linesWith(service, 'the store does not answer: '), 1)
-          t.equal(linesWith(service, 'the store answers again'), 1)
+          t.equal(linesWith(service, 'the store is back'), 1)
           const tree = await service.get('/v1/admin/tree')
           t.notMatch(JSON.stringify(tree.body), /"restarts":[1-9]/, 'nothing was restarted')
         }

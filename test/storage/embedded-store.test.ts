@@ -45,7 +45,7 @@ t.test('a store of an older format is refused with what to do, and left as it is
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
     code: 'STORAGE_UNAVAILABLE',
-    detail: /has format 1, which this version no longer reads: start with an empty directory and index again/
+    detail: /has format 1, which this version no longer reads: start with an empty directory and reindex/
   })
   t.strictSame(await rawContents(directory), before)
 })

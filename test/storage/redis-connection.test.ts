@@ -54,7 +54,7 @@ testWithOwnRedis(
       t.equal(connection.said.warn.length, round)
       t.equal(connection.said.info.length, round)
     }
-    t.match(connection.said.warn[0], /^Redis at 127\.0\.0\.1:\d+ is away \(.+\); retrying/)
+    t.match(connection.said.warn[0], /^Redis at 127\.0\.0\.1:\d+ is unreachable \(.+\); retrying/)
     t.match(connection.said.info[0], /is back after \d+ s$/)
     t.strictSame(heard, [false, true, false, true])
   }
@@ -104,7 +104,7 @@ t.test(
 testWithOwnRedis(t, 'a server that refuses a start stops it with a line that says why', async (t, redis) => {
   t.match(
     await refusalOf(`${redis.url}/99`),
-    /refuses: ERR DB index is out of range; look at MILLRACE_REDIS_URL/
+    /refuses: ERR DB index is out of range; check MILLRACE_REDIS_URL/
   )
   t.match(await refusalOf(`${redis.url}/main`), /not the number of a database/)
   t.match(await refusalOf(redis.url.replace('//', '//somebody:wrong@')), /refuses: WRONGPASS/)

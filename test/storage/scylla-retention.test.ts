@@ -30,7 +30,7 @@ t.test('a retention that is too short or too long is refused, with the reason', 
   })
   t.throws(() => windowOfRetention(7_300 * DAY), {
     code: 'STORAGE_UNAVAILABLE',
-    detail: /no server keeps rows for more than/
+    detail: /no server stores rows for more than/
   })
 })
 

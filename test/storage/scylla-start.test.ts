@@ -204,7 +204,7 @@ testWithCql(t, 'a start with a keyspace that is not as asked for', async (t, ser
   })
 
   t.test('a retention that gives no 20 to 50 windows is refused', async (t) => {
-    t.match(await refusal(t, { ...options, retentionSeconds: 600 }), /cannot be kept for 600 s/)
+    t.match(await refusal(t, { ...options, retentionSeconds: 600 }), /cannot be stored for 600 s/)
   })
 
   t.test('a newer schema than this version knows is refused, and left alone', async (t) => {
@@ -222,7 +222,7 @@ testWithCql(t, 'a start with a keyspace that is not as asked for', async (t, ser
 
 testWithCqlCluster(
   t,
-  'a start at a cluster that asks for a name',
+  'a start at a cluster that requires a user name',
   { authentication: true },
   async (t, cluster) => {
     const { contactPoints, port, datacenter } = cluster
@@ -242,7 +242,7 @@ testWithCqlCluster(
 
     t.test('no name at all is refused', async (t) => {
       const detail = await refusal(t, { ...options, username: null, password: null })
-      t.match(detail, /asks for a name and a password: set MILLRACE_SCYLLA_USERNAME and/)
+      t.match(detail, /requires a user name and a password: set MILLRACE_SCYLLA_USERNAME and/)
     })
 
     t.test('a user without the right to make the keyspace is told which rights it needs', async (t) => {

@@ -34,7 +34,7 @@ t.test('a name that is no channel says what is wrong with it', async (t) => {
     [`wallet:${MINT.slice(1)}`, 'invalid_address', /32 bytes/],
     [`wallet:${MINT}1`, 'invalid_address', /32 bytes/],
     [`wallet: ${MINT}`, 'invalid_address', /32 bytes/],
-    [`wallet:${'1'.repeat(5_000)}`, 'invalid_address', /^"wallet:1{73}…" is no channel/],
+    [`wallet:${'1'.repeat(5_000)}`, 'invalid_address', /^"wallet:1{73}…" is not a channel/],
     [`Wallet:${MINT}`, 'unknown_channel', /there are/],
     ['pool:0OIl', 'invalid_address', /32 bytes/],
     ['x'.repeat(5_000), 'unknown_channel', /^"x{80}…"/]

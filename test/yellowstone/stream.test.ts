@@ -210,7 +210,7 @@ t.test('a block that no node delivers in time is a gap, reported before the next
   t.same(source.gaps, [{ from: 12, to: 13, reason: 'missing' }])
   t.ok(asked.filter((slot) => slot === 12).length > 2, 'it was asked for several times')
   t.same(await source.slots(1), [15])
-  t.match(source.problems()[0], /slots 12 to 13 are given up/)
+  t.match(source.problems()[0], /slots 12 to 13 are abandoned/)
 })
 
 t.test('a block that cannot be read is fetched from a node', async (t) => {

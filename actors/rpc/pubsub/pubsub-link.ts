@@ -267,7 +267,7 @@ export class PubsubLink {
       const isBehind = newest !== null && this.#slot >= 0 && newest - this.#slot > BEHIND_SLOTS
       if (silentMs > SILENCE_MS) this.fail(`it has reported no slot for ${SILENCE_MS / 1_000} s`)
       else if (isBehind && silentMs > SILENCE_MS / 6)
-        this.fail(`it stands at slot ${this.#slot}, ${newest - this.#slot} behind`)
+        this.fail(`it is at slot ${this.#slot}, ${newest - this.#slot} behind`)
     }
   }
 }

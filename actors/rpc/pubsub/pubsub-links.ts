@@ -115,6 +115,6 @@ export class PubsubLinks {
     const good = new Set(nodes.filter(({ node }) => node.state === 'healthy').map(({ url }) => url))
     for (const [url, links] of this.#links)
       if (!good.has(url))
-        for (const link of links) if (link.size > 0) link.fail('its node is not good any more')
+        for (const link of links) if (link.size > 0) link.fail('its node is no longer healthy')
   }
 }

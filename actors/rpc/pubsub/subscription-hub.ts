@@ -15,7 +15,7 @@ const RETRY_INTERVAL_MS = 30_000
 
 const NO_NODE = JSON.stringify({
   code: -32603,
-  message: 'no node takes the subscription now: subscribe again',
+  message: 'no node accepts the subscription now: resubscribe',
   data: { retryable: true }
 })
 

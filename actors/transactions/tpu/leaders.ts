@@ -87,7 +87,7 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
       try {
         const hasAnswered = await scheduled.refresh(draining)
         if (!isNodeDown || !hasAnswered) return
-        logger.info('the node returns the leader schedule again')
+        logger.info('the node returns the leader schedule now')
         isNodeDown = false
       } catch (error) {
         if (draining.aborted) return

@@ -12,7 +12,7 @@ import type { PoolState } from './pool-state.ts'
 // Sources: pump-fun/pump-public-docs; Raydium's LaunchLab interface 0.2.0; MeteoraAg/dynamic-bonding-curve 0.1.10;
 // IDL_V4 of @wen-moon-ser/moonshot-sdk.
 
-const NO_LAUNCHPAD = refused('is no curve of its launchpad')
+const NO_LAUNCHPAD = refused('is not a curve of its launchpad')
 
 /** Offset of the virtual quote at the start, which accounts since 2026 state. */
 const PUMPFUN_START_QUOTE = 142

@@ -22,7 +22,7 @@ const WHOLE = 1_000_000_000_000n
  * vault's unlocked tokens is proportional to its vault shares.
  */
 export function readSharedVaultPool({ data }: Account, accounts: AccountSet): PoolState | Refused {
-  if (!isKind(data, 'f19a6d0411b16dbc', POOL_BYTES)) return refused('is no pool of its venue')
+  if (!isKind(data, 'f19a6d0411b16dbc', POOL_BYTES)) return refused('is not a pool of its venue')
   const first = sideOf(keyAt(data, 40), keyAt(data, 104), keyAt(data, 168), accounts)
   const second = sideOf(keyAt(data, 72), keyAt(data, 136), keyAt(data, 200), accounts)
   if (isRefused(first)) return first

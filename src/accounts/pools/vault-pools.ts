@@ -98,7 +98,7 @@ export function readVaultPool(
 ): PoolState | Refused {
   const { bytes, discriminator, mints, vaults, owed = [[], []] } = layout
   if (discriminator === null ? data.length !== bytes : !isKind(data, discriminator, bytes))
-    return refused('is no pool of its venue')
+    return refused('is not a pool of its venue')
   const owedOf = (fields: readonly number[]): bigint =>
     fields.reduce((sum, at) => (at + 8 <= data.length ? sum + u64At(data, at) : sum), 0n)
   const sides = ([0, 1] as const).map((side) => {

@@ -16,7 +16,7 @@ export const RPC_SETTINGS = {
       'requests that a method counts as in the budget of a node, such as `getBlock=5,getSignaturesForAddress=10`; any other method counts as 1'
   },
   rpcAllow: {
-    schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name')),
+    schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is not a method name')),
     fallback: '',
     meaning:
       'RPC methods to allow in addition to the table, passed to a node unchanged; `requestAirdrop` is allowed on a localnet'

@@ -32,7 +32,9 @@ export const requests = plugin(
     app.addHook('onRequest', (request, reply, done) => {
       setPlainHeaders(request, reply, deps)
       if (draining() && !request.routeOptions.config.answersWhileDraining) {
-        return done(new ServiceError('SERVICE_DRAINING', 'the service is draining; come back'))
+        return done(
+          new ServiceError('SERVICE_DRAINING', 'the service is draining; retry on a new connection')
+        )
       }
       done(hostFault(request.raw))
     })

@@ -54,7 +54,7 @@ export const createKey = endpoint({
       .min(1, 'must name a scope')
       .refine((scopes) => new Set(scopes).size === scopes.length, 'must name a scope once')
       .default([...DEFAULT_SCOPES])
-      .describe('What the key may be used for; by default, everything but administration'),
+      .describe('Scopes: the permissions of the key; default: all except `admin`'),
     rate_limit_per_minute: limitOf(RATE_MAX).describe(
       'Calls allowed per clock minute; null: the default of the service'
     ),

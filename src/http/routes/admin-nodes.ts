@@ -50,7 +50,7 @@ export const freeNode = endpoint({
   path: '/v1/admin/nodes/{id}/free',
   summary: 'Free a cordoned node',
   description:
-    'Puts a cordoned node into use again: in this process at once, in all others within two seconds. A node that is not cordoned stays as it is.',
+    'Returns a cordoned node to use: in this process at once, in all others within two seconds. A node that is not cordoned stays as it is.',
   ...change
 })
 

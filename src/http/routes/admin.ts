@@ -19,7 +19,7 @@ export const supervisionTree = endpoint({
 export const decodingReport = endpoint({
   path: '/v1/admin/decoding',
   tag: 'Administration',
-  summary: 'Decoded events, and candidates without one',
+  summary: 'Decoded events, and candidates that gave no event',
   description:
     'Counts by venue since the service started: events, and candidates that gave no event, by reason.',
   scope: 'admin',

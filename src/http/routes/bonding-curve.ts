@@ -16,7 +16,7 @@ export const bondingCurve = endpoint({
   tag: 'Tokens',
   summary: 'Bonding curve of a token',
   description:
-    'Status, progress, reserves and price of the bonding curve. They come from its account at confirmed, or from its newest event or trade if that is newer. The service waits up to 1 s for the account. Without it, the answer comes from the events, and `state_reason` gives the reason. A curve without a live event or trade is as an imported archive left it.',
+    'Status, progress, reserves and price of the bonding curve. They come from its account at confirmed, or from its newest event or trade if that is newer. The service waits up to 1 s for the account. Without the account, the answer comes from the events, and `state_reason` gives the reason. A curve without a live event or trade has the state of the imported archive.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: CURVE,

@@ -19,7 +19,7 @@ export const sendBundle = endpoint({
   tag: 'Transactions',
   summary: 'Send a bundle',
   description:
-    'Stores 1 to 5 signed transactions and submits them to the block engine. The engine executes them in order in one block, all or nothing. The call is idempotent: the same bundle gets the same answer and is not submitted twice.',
+    'Stores 1 to 5 signed transactions and submits them to the block engine. The engine executes them in order in one block, all or nothing. The call is idempotent: a repeated bundle gets the first answer and is not submitted twice.',
   scope: 'tx:send',
   body: z.object({
     txs: z
@@ -50,7 +50,7 @@ export const bundleStatus = endpoint({
   tag: 'Transactions',
   summary: 'Status of a bundle',
   description:
-    'The status of a bundle that the tenant has submitted, as the block engine and the chain report it. It is stored longer than the engine keeps it. If a bundle lands after all, `failed` is corrected.',
+    'The status of a bundle that the tenant has submitted, as the block engine and the chain report it. It is stored for longer than the engine stores it. If a bundle lands after all, `failed` is corrected.',
   scope: 'tx:send',
   params: z.object({
     bundle_id: z

@@ -24,7 +24,7 @@ const NEAR = 64
 export const coverage = endpoint({
   path: '/v1/coverage',
   tag: 'Market',
-  summary: 'What is indexed since when',
+  summary: 'List indexed ranges of slots',
   description:
     'Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the Data API come from the first three. A range ends where the decoded venues or the decoder change.',
   scope: 'data:read',

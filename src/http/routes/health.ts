@@ -43,12 +43,12 @@ export const health = endpoint({
       data_freshness_seconds: count('Age of the indexed data, in seconds')
         .nullable()
         .describe(
-          "Age of the indexed data, in seconds; null while there is none. It counts from the arrival of the newest block if the index stands at its node's head, else from its block time"
+          "Age of the indexed data, in seconds; null while no block is indexed. It counts from the arrival of the newest block if the index stands at its node's head, else from its block time"
         ),
       chain_clock_lag_seconds: count("Lag of the chain's clock, in seconds")
         .nullable()
         .describe(
-          'Seconds by which the block time of the newest indexed block is behind the clock; null while there is none. A large value beside fresh data means that the block times of the chain itself are behind'
+          'Seconds by which the block time of the newest indexed block is behind the clock; null while no block is indexed. A large value beside fresh data means that the block times of the chain itself are behind'
         ),
       slot: count('Its slot').nullable(),
       block_time: blockTime('Its block time').nullable(),
@@ -56,7 +56,7 @@ export const health = endpoint({
         .enum(['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'])
         .nullable()
         .describe(
-          'State of the block source. `advancing`: newer slots arrive; `full`: they arrive faster than they are ingested; `stalled`: connected, but no newer slot arrives; `waiting`: no node answers, and the service retries; `refused`: a retry does not help, and an operator has to change the configuration. Null for recorded blocks, and in a process that follows another one. `/v1/admin/tree` has the reason'
+          'State of the block source. `advancing`: newer slots arrive; `full`: they arrive faster than they are ingested; `stalled`: connected, but no newer slot arrives; `waiting`: no node answers, and the service retries; `refused`: a retry does not help, and an operator has to change the configuration. Null for recorded blocks, and in a process that follows another process. `/v1/admin/tree` has the reason'
         ),
       version: text('The version of the service'),
       localnet: localnetMark

@@ -36,7 +36,7 @@ export const tokenHolders = endpoint({
   path: '/v1/tokens/{mint}/holders',
   tag: 'Tokens',
   summary: 'Holders of a token',
-  description: `The owners of a token with their amounts, the largest first, and the concentration of ownership. The first request for a token starts a read of all its token accounts from the node, and waits for it up to ${LIST_WAIT_MS / 1000} seconds. If it takes longer, the answer is the error \`index_loading\`, which says how far the read is. After it, the list follows the blocks without requests to the node. All pages of a paging run show the list at one slot; a run lasts at most five minutes. While the node is unavailable, the stored list is served with its slot and age. The list is empty for an address that is no token.`,
+  description: `The owners of a token with their amounts, the largest first, and the concentration of ownership. The first request for a token starts a read of all its token accounts from the node, and waits for it up to ${LIST_WAIT_MS / 1000} seconds. If it takes longer, the answer is the error \`index_loading\`, which states the progress of the read. After it, the list follows the blocks without requests to the node. All pages of a paging run show the list at one slot; a run lasts at most five minutes. While the node is unavailable, the stored list is served with its slot and age. The list is empty for an address that is not a token.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({

@@ -14,7 +14,7 @@ export const launches = endpoint({
   path: '/v1/launches',
   tag: 'Market',
   summary: 'Token launches',
-  description: `Launches on all launchpads, newest first. \`status\` is the current status, so a launch can enter or leave a later page while you read the list. ${ROWS_OF_ARCHIVE} A request with \`status\` looks at a limited number of archived launches, so a page can be short, or empty, and still have a \`nextCursor\`.`,
+  description: `Launches on all launchpads, newest first. \`status\` is the current status, so a launch can enter or leave a later page while you read the list. ${ROWS_OF_ARCHIVE} A request with \`status\` checks a limited number of archived launches, so a page can be short, or empty, and still have a \`nextCursor\`.`,
   scope: 'data:read',
   query: z.object({
     ...paging(500, 50),

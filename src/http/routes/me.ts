@@ -38,7 +38,7 @@ export const me = endpoint({
     allowed_ips,
     cors_origins
   }),
-  examples: [{ name: 'the key that asks' }]
+  examples: [{ name: 'the calling key' }]
 })
 
 export const meRoutes: FastifyPluginAsync<Pick<AppDeps, 'limits' | 'clock'>> = async (

@@ -18,13 +18,13 @@ import { statedNames } from '../stated-names.ts'
 /** As in the specification. */
 const MINTS_MAX = 100
 const RULES =
-  'The accounts are read from the node at confirmed and cached for up to 6 s. `slot` and `age_seconds` give their age. While no node answers, older cached accounts are served; without any, the status is 502.'
+  'The accounts are read from the node at confirmed and cached for up to 6 s. `slot` and `age_seconds` give their age. While no node answers, older cached accounts are served; if no account is cached, the status is 502.'
 
 export const metadata = endpoint({
   path: '/v1/metadata/{mint}',
   tag: 'Tokens',
   summary: 'Metadata of a token',
-  description: `Names, decimals, supply, authorities and extensions of a mint of either token program, as its accounts state them now. ${RULES} For an address that is no mint, the status is 404.`,
+  description: `Names, decimals, supply, authorities and extensions of a mint of either token program, as its accounts state them now. ${RULES} For an address that is not a mint, the status is 404.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: METADATA,
@@ -37,7 +37,7 @@ export const metadataBatch = endpoint({
   path: '/v1/metadata',
   tag: 'Tokens',
   summary: 'Metadata of several tokens',
-  description: `The metadata of up to ${MINTS_MAX} tokens, in the order of the request, each once. \`missing\` lists addresses that are no mint. ${RULES}`,
+  description: `The metadata of up to ${MINTS_MAX} tokens, in the order of the request, each once. \`missing\` lists addresses that are not mints. ${RULES}`,
   scope: 'data:read',
   query: z.object({
     mints: addressList(MINTS_MAX).describe(`Addresses of mints, separated by commas; at most ${MINTS_MAX}`)
@@ -76,7 +76,7 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const [known] = await read([mint])
     const { reading } = known!
     if (reading.kind === 'refused')
-      throw new ServiceError('TOKEN_NOT_FOUND', `this address is no mint: its account ${reading.reason}`)
+      throw new ServiceError('TOKEN_NOT_FOUND', `this address is not a mint: its account ${reading.reason}`)
     const [body] = await withOffChain([await bodyOf(reading, known!)])
     return { ...kept, body: body! }
   })

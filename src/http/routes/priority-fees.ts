@@ -15,7 +15,7 @@ export const priorityFees = endpoint({
   path: '/v1/priority-fees',
   tag: 'Transactions',
   summary: 'Priority fees of recent transactions',
-  description: `Percentiles of the fee per compute unit that transactions of the last ${FEE_SLOTS} slots offered, whether they succeeded or failed. With \`accounts\`, only transactions that write to any of these accounts count, each once. Fee markets are per account, so list the accounts that your transaction writes to. Use p75 to p90 if time matters. After a restart the window fills again; \`slot_range\` shows the slots that it covers.`,
+  description: `Percentiles of the fee per compute unit that transactions of the last ${FEE_SLOTS} slots offered, whether they succeeded or failed. With \`accounts\`, only transactions that write to any of these accounts count, each once. Fee markets are per account, so list the accounts that your transaction writes to. Use p75 to p90 if time matters. After a restart the window refills; \`slot_range\` shows the slots that it covers.`,
   scope: 'tx:send',
   query: z.object({
     accounts: addressList(ACCOUNTS_MAX)

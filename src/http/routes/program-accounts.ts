@@ -180,7 +180,7 @@ const loading = (program: string): ServiceError =>
 const notFinalized = (program: string): ServiceError =>
   new ServiceError(
     'INDEX_LOADING',
-    `the accounts of program ${program} are not mirrored at finalized yet; try again within 20 s, or with commitment=confirmed`
+    `the accounts of program ${program} are not mirrored at finalized yet; retry within 20 s, or with commitment=confirmed`
   )
 
 const expired = (slot: number): ServiceError =>

@@ -91,7 +91,7 @@ export const unwatchAddress = endpoint({
   tag: 'Revenue',
   summary: 'Stop watching an address',
   description:
-    'The ledger of the address is no longer shown. If the address is watched again, its ledger begins anew.',
+    'The ledger of the address is no longer shown. If the address is watched later, its ledger begins anew.',
   scope: 'revenue',
   params: z.object({ address: address.describe('The watched address') }),
   answer: unwatchedAnswer,

@@ -24,7 +24,7 @@ export const revenueEvents = endpoint({
   tag: 'Revenue',
   summary: 'Ledger of the watched addresses',
   description:
-    'Every balance change of the watched addresses of the tenant, newest first: one row for each changed account of a transaction. A failed transaction has the row of its fee. Over slots without a gap, the sum of `delta_raw` of an account is the last `post_raw` − the first `pre_raw`. To read new rows, ask with `order=asc` and the `cursor` of the newest row seen as `after`. Rows are kept for 400 days.',
+    'Every balance change of the watched addresses of the tenant, newest first: one row for each changed account of a transaction. A failed transaction has the row of its fee. Over slots without a gap, the sum of `delta_raw` of an account is the last `post_raw` − the first `pre_raw`. To read new rows, send `order=asc` and the `cursor` of the newest row seen as `after`. Rows are stored for 400 days.',
   scope: 'revenue',
   query: z.object({
     limit: wholeNumber(1, 1000, 100).describe('Maximum number of rows'),

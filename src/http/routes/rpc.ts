@@ -59,7 +59,7 @@ export const rpc = endpoint({
   work: [...RPC_WORK],
   query: z.object({
     'api-key': z.string().optional().describe('The API key, for clients that cannot set header fields'),
-    key: z.string().optional().describe('The same, under another name')
+    key: z.string().optional().describe('The API key, under another name')
   }),
   body: z.union([call, z.array(call).min(1).max(HTTP_BATCH_MAX)]),
   answer: z.union([answer, z.array(answer)]),

@@ -45,7 +45,7 @@ export const streamHealth = endpoint({
       lag_ms: count('Age of the newest block by its block time').nullable(),
       data_freshness_seconds: count('Age of the indexed data, in seconds')
         .nullable()
-        .describe('As in `/v1/health`; null while there is none'),
+        .describe('As in `/v1/health`; null while no block is indexed'),
       connections: count('Clients connected to this process'),
       subscriptions: count('Subscriptions of all clients'),
       events_per_second: z

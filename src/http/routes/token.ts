@@ -55,7 +55,7 @@ export const tokenRoutes: FastifyPluginAsync<
       curve === null &&
       pair === null
     ) {
-      throw new ServiceError('TOKEN_NOT_FOUND', 'nothing is known of this token')
+      throw new ServiceError('TOKEN_NOT_FOUND', 'this token is not indexed')
     }
     const stated = { mint, ...namesStatedBy(known, launch), supplyRaw: value.supplyRaw, supply: value.supply }
     const metadata =

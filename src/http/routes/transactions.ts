@@ -35,7 +35,7 @@ export const sendTransaction = endpoint({
   tag: 'Transactions',
   summary: 'Send a transaction',
   description:
-    'Stores a signed transaction and sends it. It is sent again every 2 s until it is confirmed, has failed or can no longer land. The call is idempotent: a repeated signature starts no second submission, and its sends become no more frequent. A repeat adds its route, and restarts sends that have stopped while the transaction can still land; the answer says what it did.',
+    'Stores a signed transaction and sends it. It is resent every 2 s until it is confirmed, has failed or can no longer land. The call is idempotent: a repeated signature starts no second submission, and its sends become no more frequent. A repeat adds its route, and restarts sends that have stopped while the transaction can still land; the answer states its effect.',
   scope: 'tx:send',
   body: z.object({
     tx: z

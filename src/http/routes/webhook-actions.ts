@@ -41,7 +41,7 @@ export const enableWebhook = endpoint({
   path: '/v1/webhooks/{id}/enable',
   tag: 'Webhooks',
   summary: 'Enable a webhook',
-  description: `Activates a deactivated webhook. Deliveries start with the next event, or after \`since\`. For an active webhook, the call has an effect only with \`since\`: its deliveries start again there. At most ${ENABLES_PER_MINUTE} calls a minute for each webhook.`,
+  description: `Activates a deactivated webhook. Deliveries start with the next event, or after \`since\`. For an active webhook, the call has an effect only with \`since\`: its deliveries restart there. At most ${ENABLES_PER_MINUTE} calls a minute for each webhook.`,
   scope: 'webhooks',
   params: webhookParams,
   body: z

@@ -71,7 +71,7 @@ export const listWebhooks = endpoint({
 export const getWebhook = endpoint({
   path: '/v1/webhooks/{id}',
   tag: 'Webhooks',
-  summary: 'Look at a webhook',
+  summary: 'Show a webhook',
   scope: 'webhooks',
   params: webhookParams,
   answer: webhookAnswer,

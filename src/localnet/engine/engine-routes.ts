@@ -86,7 +86,7 @@ function list(value: unknown): readonly unknown[] {
 function idsOf(value: unknown): readonly string[] {
   const ids = list(value)
   if (ids.length === 0 || ids.length > IDS_MAX || !ids.every((id) => typeof id === 'string'))
-    throw invalidParams(`1 to ${IDS_MAX} bundle ids are asked for at once`)
+    throw invalidParams(`1 to ${IDS_MAX} bundle ids can be requested at once`)
   return ids
 }
 

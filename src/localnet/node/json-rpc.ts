@@ -64,7 +64,7 @@ export function answer(body: string, run: Run): string | null {
 }
 
 const refuseMore: Run = () => {
-  throw internalError('The answers to this batch are too large: ask for less at once')
+  throw internalError('The answers to this batch are too large: request less at once')
 }
 
 const U64_MAX = 2n ** 64n - 1n

@@ -37,7 +37,7 @@ export function parseIdentity(text: string): LeaderIdentity {
   const der = Buffer.concat([PKCS8_HEAD, bytes.subarray(0, SEED_BYTES)])
   const identity = identityOf(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
   if (identity.address !== encodeBase58(bytes.subarray(SEED_BYTES)))
-    throw new TypeError('is no keypair: its last 32 bytes are not the public key of the first 32')
+    throw new TypeError('is not a keypair: its last 32 bytes are not the public key of the first 32')
   return identity
 }
 

@@ -323,8 +323,8 @@ t.test(
     for (const { published, running, logged } of [leading, following]) {
       t.strictSame(published, cluster.slots)
       for (const path of ['storage', 'chain']) t.equal(nodeAt(running.tree(), path).restarts, 0)
-      const said = logged.filter((line) => /the store (does not answer|answers again)/.test(line)).slice(-2)
-      t.match(said, [/does not answer: too few replicas.* ingest waits/, /answers again after (59|60)\.\d s/])
+      const said = logged.filter((line) => /the store (does not answer|is back)/.test(line)).slice(-2)
+      t.match(said, [/does not answer: too few replicas.* ingest waits/, /is back after (59|60)\.\d s/])
       t.ok(logged.filter((line) => line.includes('does not answer')).length <= 2, 'once for each time')
     }
     t.equal(ingestOf(leading).restarts, 0)

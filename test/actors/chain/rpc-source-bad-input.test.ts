@@ -37,7 +37,7 @@ for (const [name, fault] of Object.entries(GARBAGE)) {
     await run.end()
     t.ok(node.fired.get(name)! > 1, 'it was asked for again')
     t.match(run.gaps, [{ from: 30, to: 30, reason: 'unreadable' }])
-    t.match(run.said(40), [/^slots 30 to 30 are given up as unreadable: /])
+    t.match(run.said(40), [/^slots 30 to 30 are abandoned as unreadable: /])
     t.equal(run.said(40).length, 1)
     t.same(
       run.slots,
@@ -56,7 +56,7 @@ t.test('a block that is cut off on its way, always, is missing in one line', asy
   await run.advanceTo(60)
   await run.end()
   t.ok(node.fired.get('truncate')! > 1)
-  t.match(run.said(40), [/^slots 30 to 30 are given up as missing: unreachable: /])
+  t.match(run.said(40), [/^slots 30 to 30 are abandoned as missing: unreachable: /])
   t.equal(run.said(40).length, 1)
 })
 

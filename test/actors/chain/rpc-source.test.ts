@@ -307,7 +307,7 @@ t.test('what a node has pruned comes from the archive; what that has not either 
   t.match(run.gaps, [{ from: 51, to: 99, reason: 'pruned', detail: /First available block/ }])
   t.equal(run.gaps.length, 1)
   t.ok(archive.asked('getBlock').every(({ params }) => (params[0] as number) < 300))
-  t.match(run.said(50), [/slots 51 to 99 are given up as pruned: .*First available block: \d+/])
+  t.match(run.said(50), [/slots 51 to 99 are abandoned as pruned: .*First available block: \d+/])
 })
 
 t.test(

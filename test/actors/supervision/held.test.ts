@@ -46,7 +46,7 @@ t.test('a handle has a resource from the time its process is ready until it ends
   const handle = new Handle<string>('the pools')
   const told: (string | null)[] = []
   const unsubscribe = handle.onChange((resource) => told.push(resource))
-  t.throws(() => handle.get(), { code: 'RESTARTING', message: 'the pools restart; try again' })
+  t.throws(() => handle.get(), { code: 'RESTARTING', message: 'the pools restart; retry' })
   const process = start(
     {},
     giving(handle, async ({ draining, ready }) => {

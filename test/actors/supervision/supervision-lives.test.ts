@@ -48,7 +48,7 @@ t.test(
 
 t.test('a process that returns before it is ready has crashed', async (t) => {
   const { running, clock, node } = await around(async () => {}, { restart: 'transient' })
-  t.match(node(), { state: 'backoff', last_error: { message: 'returned without being asked' } })
+  t.match(node(), { state: 'backoff', last_error: { message: 'returned without a request to drain' } })
   await advance(clock, 10)
   t.match(await running.done, { kind: 'failed' })
 })

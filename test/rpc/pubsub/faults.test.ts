@@ -158,7 +158,7 @@ t.test('a node that stalls is left for one that goes on', async (t) => {
     await arrive()
   }
   await until(() => b.of('logs').length === 1)
-  t.match(world.warnings, [/stands at slot 1001, 99 behind/])
+  t.match(world.warnings, [/is at slot 1001, 99 behind/])
 })
 
 t.test('a node that tells of no slot at all is dead', async (t) => {
@@ -267,7 +267,7 @@ t.test(
     await until(() => client.notified.length === 3)
     t.same(client.slots, [1_001, 1_001, 1_002], 'another state of the same slot is news')
     t.equal(await world.counted('stale'), 2)
-    t.match(world.warnings, [/not good any more/])
+    t.match(world.warnings, [/no longer healthy/])
   }
 )
 

@@ -216,7 +216,7 @@ t.test('a node that is away is said once, and its last slot is used for 30 s', a
   node.isDown = false
   await advance(clock, 4_000)
   t.equal(await send(), 2)
-  t.equal(logged.at(-1), 'the node returns the leader schedule again')
+  t.equal(logged.at(-1), 'the node returns the leader schedule now')
 })
 
 t.test('a QUIC thread that ends is started again, later each time, and sends then count 0', async (t) => {
