@@ -101,7 +101,10 @@ async function ready(key: string): Promise<void> {
 
 /** Runs an attack in its own process until `work` has ended. Returns the number of each outcome. */
 async function attacked(name: string, key: string, work: () => Promise<void>): Promise<unknown> {
-  const child = fork(join(import.meta.dirname, 'neighbours/attacker.ts'), [server.url, key, name])
+  const child = fork(join(import.meta.dirname, 'neighbours/attacker.ts'), [
+    ...[server.url, key, name],
+    cql === null ? '' : 'spare'
+  ])
   await once(child, 'message')
   await work()
   const outcomes = once(child, 'message')

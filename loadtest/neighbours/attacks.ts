@@ -199,8 +199,8 @@ export async function attack({ together, once }: Attack, target: Target): Promis
       const outcome = await once(target, at).catch(() => 'failed')
       if (target.signal.aborted) return
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-      // A refused loop must not occupy the core of the measuring processes.
-      if (outcome === 'failed') await delay(20)
+      // A loop of refusals must not keep the core of the measured clients, nor that of a CQL server beside them.
+      if (outcome === 'failed' || (target.sparesCore && String(outcome) === '429')) await delay(20)
     }
   }
   await Promise.all(Array.from({ length: together }, (_, at) => loop(at)))

@@ -8,6 +8,8 @@ export interface Target {
   /** Aborts at the end of the attack. */
   readonly signal: AbortSignal
   readonly figures: ChainFigures
+  /** Whether loops pause after a refusal: a CQL server runs on the core of the clients. */
+  readonly sparesCore: boolean
   /** Sends a request, and resolves with the status of its answer. */
   readonly send: (method: 'GET' | 'POST', path: string, body?: string) => Promise<number>
   /** Opens a WebSocket; it ends with the attack. Rejects if it is refused. */
@@ -23,13 +25,17 @@ export interface ChainFigures {
   readonly oldestCursor: number
 }
 
-export function targetOf(url: string, key: string, figures: ChainFigures, signal: AbortSignal): Target {
+export function targetOf(
+  url: string,
+  key: string,
+  given: Pick<Target, 'figures' | 'signal' | 'sparesCore'>
+): Target {
+  const { signal } = given
   const { host } = new URL(url)
   return {
     host,
     key,
-    signal,
-    figures,
+    ...given,
     async send(method, path, body) {
       const answer = await fetch(url + path, {
         method,

@@ -12,7 +12,7 @@ export interface Places {
 /** Places on a store in this process: while the threads of the store read for some pieces, others compute. */
 export const LOCAL_PLACES: Places = { all: 8, ofTenant: 6 }
 /** Places on a cluster: a piece waits some milliseconds for each read. */
-export const CLUSTER_PLACES: Places = { all: 64, ofTenant: 16 }
+export const CLUSTER_PLACES: Places = { all: 64, ofTenant: 48 }
 /** Milliseconds of queued work that begins in one iteration of the event loop: imperceptible to clients. */
 const SLICE_MS = 1
 /**
