@@ -1,10 +1,10 @@
 import { assign, setup } from 'xstate'
 
-/** Milliseconds from the first event of a batch until it is sent, with however many events there are (spec, Limits). */
+/** Milliseconds from the first event of a batch until it is sent, with however many events there are (src/docs/webhooks.md). */
 export const FLUSH_MS = 500
-/** Milliseconds before the second and the third attempt of a delivery (spec, Limits). */
+/** Milliseconds before the second and the third attempt of a delivery (src/docs/webhooks.md). */
 export const RETRY_MS = [5_000, 30_000] as const
-/** Failed deliveries in a row that deactivate a webhook (spec, Limits). */
+/** Failed deliveries in a row that deactivate a webhook (src/docs/webhooks.md). */
 export const FAILED_DELIVERIES_MAX = 20
 /** Longest wait that a receiver may request by `Retry-After`: one hour, well within the replay horizon. */
 export const RETRY_AFTER_MAX_MS = 3_600_000

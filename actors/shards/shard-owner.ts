@@ -15,7 +15,7 @@ const PRESENCE_MS = 3_000
 /**
  * Intervals of listing all shards, in milliseconds.
  *
- * On a shared store without hints of changes it is `shortest`: new documents are adopted within 15 s (spec), and submissions
+ * On a shared store without hints of changes it is `shortest`: new documents are adopted within 15 s, and submissions
  * while their blockhash lives. With hints it is 20 times the duration of a list, up to `longest`. A store of one process
  * announces every change; there a list, at `unshared`, finds only changes missed because of a fault.
  */

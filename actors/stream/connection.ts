@@ -26,7 +26,7 @@ import type { Pipe } from './pipe.ts'
 import { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
 
-/** Pings without an answer after which the client counts as gone (spec choices, section 6). */
+/** Pings without an answer after which the client counts as gone (src/docs/stream.md). */
 const PINGS_MISSED_MAX = 2
 /**
  * Consecutive messages outside the protocol, each answered with `invalid_json`, after which the connection is closed. As

@@ -21,7 +21,7 @@ import { SocketPipe } from './pipe.ts'
 
 /** Interval of sweeps over all connections, in milliseconds: a revoked key closes its connections within a second. */
 const SWEEP_MS = 500
-/** Sweeps for each ping of a connection: 25 s (spec choices, section 6). */
+/** Sweeps for each ping of a connection: 25 s (src/docs/stream.md). */
 const SWEEPS_A_PING = 50
 /**
  * Sweeps for each search for stored changes of submissions that were not announced: 10 s. Such changes are left only by a

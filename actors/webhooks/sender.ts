@@ -30,7 +30,7 @@ export interface SenderTuning {
 }
 
 /**
- * 10 s is the deadline of the specification. A tenant has five webhooks with one POST each, and tests beside them. 512
+ * 10 s is the documented deadline (src/docs/webhooks.md). A tenant has five webhooks with one POST each, and tests beside them. 512
  * sockets are half of the smallest usual limit of open files. Common servers close idle connections after 5 s or more.
  */
 export const SENDER_TUNING: SenderTuning = {

@@ -2,7 +2,7 @@ import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-// 62^24 is above 2^142: more than the 128 bits at which an unsalted hash is safe (spec choices, section 10).
+// 62^24 is above 2^142: more than the 128 bits at which an unsalted hash is safe.
 const SECRET_LENGTH = 24
 
 /**

@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts'
 
 /**
- * Maximum WebSockets of a key, on the stream and the RPC URL together (spec choices, section 4), and of the process.
+ * Maximum WebSockets of a key, on the stream and the RPC URL together (src/docs/operations.md), and of the process.
  * The limit of the process: 10,000 idle connections take 250 MB.
  */
 export const SOCKETS_PER_KEY_MAX = 20

@@ -1,4 +1,4 @@
-/** Scopes of keys (spec choices, section 10). */
+/** Scopes of keys (src/docs/operations.md). */
 export const SCOPES = [
   'data:read',
   'rpc:read',

@@ -77,7 +77,7 @@ export interface CandleView {
   readonly archiveEnd: ArchiveEnd
 }
 
-/** Returns the prices of a bucket; null if it has no candle (spec choices, section 12). */
+/** Returns the prices of a bucket; null if it has no candle (src/docs/endpoints.md). */
 export function candlePrices(candle: Candle, { currency, raw }: CandlePrices): Ohlc | null {
   if (currency === 'usd') return raw ? candle.usdRaw : candle.usd
   return raw ? candle.nativeRaw : candle.native

@@ -31,7 +31,7 @@ export const EVENT_FIELDS = {
   fee_payer: schema.address('Payer of the transaction fee')
 } as const
 
-/** Renders the fields that every event has (spec choices, section 15), in snake_case. */
+/** Renders the fields that every event has (src/docs/stream.md), in snake_case. */
 export function eventFields<Kind extends EventKind, Event extends string>(
   row: RowOrigin,
   kind: Kind,

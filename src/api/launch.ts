@@ -42,7 +42,7 @@ export const LAUNCH = z
   })
   .meta({ id: 'Launch', description: 'The creation of a token on a launchpad' })
 
-/** Renders a launch: the specification's fields, the lifecycle status, and the event's own fields. */
+/** Renders a launch: its documented fields, the lifecycle status, and the event's own fields. */
 export function launchBody(row: LaunchRow, archiveEnd: ArchiveEnd = null): z.input<typeof LAUNCH> {
   const mint = pubkeyToBase58(row.mint)
   return {

@@ -139,7 +139,7 @@ export interface RowNames {
   readonly symbol: string | null
 }
 
-/** Renders a row of the ledger, without its cursor (spec choices, section 9). */
+/** Renders a row of the ledger, without its cursor (src/docs/revenue.md). */
 export function ledgerEntryBody(row: RenderedRow, { label, role, symbol }: RowNames): LedgerEntryBody {
   const delta = row.post - row.pre
   return {

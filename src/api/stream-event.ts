@@ -7,8 +7,8 @@ import type { LaunchData, PoolEventData, PriceData, TradeData } from './stream-s
 import { tradeFields } from './trade.ts'
 
 /**
- * Builds the `data` of stream events without the last field, `cursor`, which differs by channel. Fields of the
- * specification come first, in its order; the others are those of rows. `ts_ms` is the time of ingest, not the
+ * Builds the `data` of stream events without the last field, `cursor`, which differs by channel. The documented
+ * fields come first (src/docs/stream.md); the others are those of rows. `ts_ms` is the time of ingest, not the
  * block's time as in rows.
  */
 

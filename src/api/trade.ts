@@ -12,7 +12,7 @@ import type { TRADE, WALLET_TRADE } from './trade-schema.ts'
 
 type TradeBody = z.input<typeof TRADE>
 
-/** Renders a trade: the row of spec choices section 2, with the event fields of sections 15 and 16. */
+/** Renders a trade as a row, with the fields that every event has. */
 export function tradeBody(row: TradeRow, cash: CashList, archiveEnd: ArchiveEnd = null): TradeBody {
   const body = tradeFields(row, cash, row.blockTime * 1000, row.cursor) as TradeBody
   const { source } = sourceOfSlot(row.slot, archiveEnd)
@@ -20,7 +20,7 @@ export function tradeBody(row: TradeRow, cash: CashList, archiveEnd: ArchiveEnd 
 }
 
 /**
- * Renders a trade's fields at a time in Unix milliseconds, in the order of stream events (spec, Events), the cursor
+ * Renders a trade's fields at a time in Unix milliseconds, in the order of stream events (src/docs/endpoints.md), the cursor
  * last. Absent fields are undefined and not written. A single object literal, because V8 writes that fastest.
  */
 export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor: number | undefined) {

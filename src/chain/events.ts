@@ -3,7 +3,7 @@ import type { VenueId } from './venue-id.ts'
 
 /**
  * The decoder's output: facts of the chain as raw integers and key bytes, without prices or money values. Kinds and
- * fields follow spec choices section 15, amounts section 16; every amount was executed (INVARIANTS 1).
+ * fields are those of the wire (src/docs/stream.md); every amount was executed (INVARIANTS 1).
  */
 export type ChainEvent = Trade | LiquidityChange | Launch | CurveChange | PoolChange
 
@@ -123,7 +123,7 @@ export interface LiquidityChange extends EventOrigin {
   /** Null only if the amount is zero. */
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
-  /** Amounts in base units that the pool's vaults received or paid (spec choices, section 16). */
+  /** Amounts in base units that the pool's vaults received or paid (src/docs/stream.md). */
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
   /**

@@ -119,7 +119,7 @@ export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccoun
 }
 
 /**
- * Converts a fill to the amounts of a trade (spec choices, section 16). The fill has the credit of the input vault
+ * Converts a fill to the amounts of a trade. The fill has the credit of the input vault
  * and the debit of the output vault. The trader's totals have the amounts that left and reached the trader's
  * accounts.
  */

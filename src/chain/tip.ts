@@ -3,7 +3,7 @@ import { pubkeyFromBase58, samePubkey } from './pubkey.ts'
 import { SYSTEM_PROGRAM } from './token-movement.ts'
 import type { WireInstruction, WireTransaction } from './wire.ts'
 
-/** The lowest tip that the block engine accepts, in lamports (spec, Limits). */
+/** The lowest tip that the block engine accepts, in lamports (src/docs/bundles.md). */
 export const TIP_MIN_LAMPORTS = 1_000n
 
 const SYSTEM = pubkeyFromBase58(SYSTEM_PROGRAM)

@@ -197,7 +197,7 @@ export class TokenAccounts {
   }
 
   /**
-   * Returns the trader (spec choices, section 12). First choice is the authority if it signed, second the signer that owns
+   * Returns the trader. First choice is the authority if it signed, second the signer that owns
    * one of the trader's token accounts, third the owner of the account that paid, signer or not. `Emitter` prefers
    * `heldBySigner` to the third. The fee payer is returned only if no account names a trader.
    *

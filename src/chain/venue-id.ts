@@ -1,4 +1,4 @@
-/** Names of the venues on the wire (spec choices, section 15). */
+/** Names of the venues on the wire (src/docs/stream.md). */
 export const VENUE_IDS = [
   'raydium-amm-v4',
   'raydium-stable',

@@ -4,7 +4,7 @@ import { httpUrlOf } from '../rpc/derived-urls.ts'
 import type { ProbeRequest, Send } from './rpc-probe.ts'
 
 const VERSION = '{"jsonrpc":"2.0","id":1,"method":"getVersion","params":[]}'
-/** A batch and a body that are one too large (spec choices, section 5). */
+/** A batch and a body that are one too large (src/docs/rpc.md). */
 const BATCH = 101
 const BODY_BYTES = 256 * 1_024 + 1
 /** Nesting deeper than the service reads. */

@@ -5,7 +5,7 @@ import { BadUsage } from './command.ts'
 
 /** Timeout of an answer, and of a handshake, in milliseconds. A node may need several seconds to read a block from disk. */
 export const ANSWER_MS = 15_000
-/** The code of a request beyond the quota of a key (spec choices, section 5). */
+/** The code of a request beyond the quota of a key (src/docs/rpc.md). */
 const RATE_LIMITED = -32429
 /** Seconds to wait if a refusal states no time. Public nodes count requests in windows of 10 s. */
 const UNNAMED_WAIT_S = 10

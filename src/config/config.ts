@@ -14,7 +14,7 @@ import { RPC_SETTINGS } from './settings/rpc.ts'
 import { WEBHOOK_SETTINGS } from './settings/webhooks.ts'
 
 /**
- * Every setting of an operator (spec choices, section 13), by product. The variable `MILLRACE_X_Y` is also the flag
+ * Every setting of an operator (src/docs/settings.md), by product. The variable `MILLRACE_X_Y` is also the flag
  * `--x-y` of `millrace serve`; a flag wins over the variable. Only this file reads the environment.
  */
 export const SETTINGS = {

@@ -1,6 +1,6 @@
 import type { SourceStateName } from '../node/source-status.ts'
 
-/** Data older than this is degraded; exactly this old is not (spec choices, section 0, K). */
+/** Data older than this is degraded; exactly this old is not (src/docs/operations.md). */
 export const FRESHNESS_SECONDS_MAX = 120
 
 /** The state of this process from which reasons follow; read from memory. */

@@ -46,7 +46,7 @@ export function flag(fallback: boolean) {
     .transform((text) => text === 'true' || text === '1')
 }
 
-/** Deepest offset; beyond it lists are walked with `after` (spec choices, section 1). */
+/** Deepest offset; beyond it lists are walked with `after` (src/docs/endpoints.md). */
 const OFFSET_DEPTH = 10_000
 
 /** Query of every list. */

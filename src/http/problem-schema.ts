@@ -3,7 +3,7 @@ import { ERRORS } from '../errors.ts'
 
 const CODES = [...new Set(Object.values(ERRORS).map(({ code }) => code))]
 
-/** A problem as clients read it (RFC 9457; spec choices, section 3). */
+/** A problem as clients read it (RFC 9457, src/docs/endpoints.md). */
 export const PROBLEM = z
   .object({
     type: z.string().describe('The kind of problem, as the URL of a page that explains it'),

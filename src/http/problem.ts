@@ -2,7 +2,7 @@ import { ERRORS, ServiceError, type ErrorCode } from '../errors.ts'
 import { NodeError } from '../node/node-fault.ts'
 import { upstreamError } from '../node/upstream.ts'
 
-/** An error as served (RFC 9457; spec choices, section 3). */
+/** An error as served (RFC 9457, src/docs/endpoints.md). */
 export interface Problem {
   readonly type: string
   readonly title: string

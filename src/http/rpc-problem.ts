@@ -5,7 +5,7 @@ import { setFields, type Fields } from './fields.ts'
 import { problemOf, serviceErrorOf } from './problem.ts'
 import { RPC_TYPE } from './rpc-reply.ts'
 
-/** Codes of errors that concern the request itself (spec choices, section 5); all others are −32603. */
+/** Codes of errors that concern the request itself (src/docs/rpc.md); all others are −32603. */
 const CODES: Partial<Record<ErrorCode, number>> = {
   RATE_LIMITED: -32429,
   UPSTREAM_ERROR: -32603,

@@ -4,7 +4,7 @@ import type { attemptList, createdWebhookAnswer, webhookAnswer } from '../api/we
 import { failuresOf, type ShownWebhook, type WebhookState } from '../webhooks/registry.ts'
 import type { DeliveryAttempt } from '../webhooks/webhook.ts'
 
-/** Seconds within which deliveries begin (spec, Limits). */
+/** Seconds within which deliveries begin (src/docs/webhooks.md). */
 const STARTS_WITHIN_SECONDS = 15
 
 /** Renders a webhook for its tenant: everything but the secret. */

@@ -2,7 +2,7 @@ import { PubkeyTable, pubkeyFromBase58, pubkeyToBase58, samePubkey } from '../ch
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { Fill, Side } from './legs.ts'
 
-/** A currency in which pairs are priced (spec choices, section 12). */
+/** A currency in which pairs are priced. */
 export interface CashMint {
   readonly mint: Pubkey
   /** Null for an operator's mint, whose names are in on-chain metadata; likewise the next two fields. */

@@ -6,7 +6,7 @@ import { launchableMints } from './listing.ts'
 import type { LaunchRow, LaunchStatus, RowOrigin } from './rows.ts'
 
 /**
- * Folds the lifecycle of launches (spec choices, sections 2 and 12).
+ * Folds the lifecycle of launches.
  *
  * L1. created → trading: the first trade of the mint after its launch, on any venue, on either side.
  * L2. created or trading → graduated: the curve's `migrate`. A `complete` only makes the curve graduating. Moonshot

@@ -10,7 +10,7 @@ export interface EncodedEvent {
 
 /**
  * A channel whose events are stored as they were sent; the events of other channels are built from rows. Events of
- * `pools` are not replayed to clients (spec choices, section 6), only to live readers that missed a block. Two are
+ * `pools` are not replayed to clients (src/docs/stream.md), only to live readers that missed a block. Two are
  * internal: `retractions` has the events sent on any client channel when a fork is lost. `moves` lists the slots that
  * are sent at cursors other than their own (`src/stream/delivery-order.ts`).
  */

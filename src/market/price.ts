@@ -4,7 +4,7 @@ import { priceUsd } from './cash-price.ts'
 import type { Leg } from './legs.ts'
 import type { PairRow, TradeRow } from './rows.ts'
 
-// The price-forming rule of spec choices, section 12.
+// The least raw units of each leg, and the least value, of a trade whose price counts.
 const LEG_UNITS_MIN = 1_000n
 const CASH_USD_MIN = 0.01
 const CASH_SOL_MIN = 0.0001

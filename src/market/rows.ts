@@ -11,7 +11,7 @@ import type { VenueId } from '../chain/venue-id.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
-/** The fields of every stored event (spec choices, section 15). */
+/** The fields of every stored event. */
 export interface RowOrigin extends EventOrigin {
   /** slot × 2^20 + position in the slot; for a trade, the position of its `trades:` copy. */
   readonly cursor: number
@@ -37,7 +37,7 @@ export interface TradeRow extends RowOrigin, TradeFacts {
   readonly price: number | null
   /** USD value of one unit of the cash at the row's minute; null if unknown. */
   readonly cashUsd: number | null
-  /** Whether the price counts for candles and the latest price (spec choices, section 12). */
+  /** Whether the price counts for candles and the latest price. */
   readonly priceForming: boolean
   /** Only on the trade that gave its pool a vault, so that the rows determine the pools (`pools.ts`, P3). */
   readonly vaults?: TradeVaults
@@ -128,7 +128,7 @@ export interface LastPrice {
   readonly cashUsd: number | null
 }
 
-/** The SOL price of one minute of block time (spec choices, section 12). */
+/** The SOL price of one minute of block time. */
 export interface SolPriceRow {
   /** Minute start, unix seconds. */
   readonly minute: number

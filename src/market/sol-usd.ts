@@ -10,7 +10,7 @@ import type { SlotRow, SolPriceRow, TradeRow } from './rows.ts'
 const SOL_MINT = pubkeyFromBase58(WSOL)
 const DOLLAR_MINTS = [pubkeyFromBase58(USDC), pubkeyFromBase58(USDT)]
 const MINUTE = 60
-/** Maximum age of the newest trading minute, in seconds (spec choices, section 12). */
+/** Maximum age of the newest trading minute, in seconds. */
 const PRICE_AGE_MAX = 60 * MINUTE
 
 /** A SOL–USDC or SOL–USDT trade worth at least 1 USD, weighted by its SOL volume. */

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { defineDocument } from '../../storage/document-definition.ts'
 import { tenantShard } from '../access/tenant-shard.ts'
 
-/** Addresses that a tenant may watch (spec, Limits). */
+/** Addresses that a tenant may watch (src/docs/revenue.md). */
 export const WATCHED_PER_TENANT_MAX = 200
-/** Seconds within which the ledger of a new address begins (spec, Limits). */
+/** Seconds within which the ledger of a new address begins (src/docs/revenue.md). */
 export const CAPTURE_WITHIN_S = 30
 /** Where a ledger begins. */
 const captureFrom = z.object({

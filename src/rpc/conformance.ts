@@ -33,7 +33,7 @@ const DRIFTING: ReadonlySet<string> = new Set([
   'getFirstAvailableBlock'
 ])
 /**
- * Methods that the service answers differently from a node by design (spec choices, section 5), with a check of the
+ * Methods that the service answers differently from a node by design (src/docs/rpc.md), with a check of the
  * answer's form.
  */
 const BY_DESIGN: ReadonlyMap<string, (body: Members) => boolean> = new Map([

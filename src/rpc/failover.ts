@@ -15,7 +15,7 @@ export type Verdict =
   /** The answer is older than the call's `minSlot`. The client never gets it. */
   | 'behind'
 
-/** The node lacks the data, or no longer has it. Another node or an archive may have it (spec choices, section 5). */
+/** The node lacks the data, or no longer has it. Another node or an archive may have it (src/docs/rpc.md). */
 const ABSENT_CODES: ReadonlySet<number> = new Set([
   RPC_CODE.blockCleanedUp,
   RPC_CODE.blockNotAvailable,

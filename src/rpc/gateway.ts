@@ -32,7 +32,7 @@ export interface ReplyFacts {
 /** The caller of a request, and the rules of its transport. */
 export interface RpcRequestContext {
   readonly caller: Caller
-  /** Elements that a batch may have: 100 over HTTP, 20 over a socket (spec choices, section 5). */
+  /** Elements that a batch may have: 100 over HTTP, 20 over a socket (src/docs/rpc.md). */
   readonly batchMax: number
   /** Whether sent transactions are tracked like those of /v1/tx/send. */
   readonly tracks: boolean

@@ -112,7 +112,7 @@ const VALUE: Traits = { ...STATE, isShort: true }
 const COUNTER: Traits = { cache: 'by-slot', isShort: true }
 const HISTORY: Traits = { hasArchive: true, refusesProcessed: true }
 
-/** Every method that is served to all clients (spec, JSON-RPC), in the order of the specification. */
+/** Every method that is served to all clients (src/docs/rpc.md), in a fixed order. */
 export const RPC_METHODS: readonly RpcMethod[] = [
   ...group('Accounts and balances', [
     ['getBalance', 'address config?', 'Returns the lamports of an account.', VALUE],
@@ -209,7 +209,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
 
 const BY_NAME: ReadonlyMap<string, RpcMethod> = new Map(RPC_METHODS.map((each) => [each.name, each]))
 
-/** Methods that are rejected with HTTP 403 (spec, JSON-RPC, rule 2), and where their data is. */
+/** Methods that are rejected with HTTP 403 (src/docs/rpc.md), and where their data is. */
 export const REJECTED_METHODS: ReadonlyMap<string, string> = new Map([
   ['getTokenAccountsByOwner', '/v1/wallets/{wallet}/token-accounts'],
   ['getTokenAccountsByDelegate', '/v1/wallets/{wallet}/token-accounts'],
@@ -257,7 +257,7 @@ export class MethodTable {
     return weighted === null ? 1 : unitsOf(this.#weights[weighted], quota)
   }
 
-  /** Every served method, in the order of the specification, then the operator's. */
+  /** Every served method, then the operator's. */
   get served(): readonly RpcMethod[] {
     const found = [...this.#found.values()].flatMap((each) => (each.kind === 'served' ? [each.method] : []))
     return [...RPC_METHODS, ...found.filter(({ name }) => !BY_NAME.has(name))]

@@ -15,7 +15,7 @@ export interface Refusal {
   readonly retryAfter?: number
 }
 
-/** Maximum bytes of a request body (spec choices, section 5). */
+/** Maximum bytes of a request body (src/docs/rpc.md). */
 export const BODY_BYTES_MAX = 256 * 1024
 /** Maximum elements of a batch: over HTTP, and over a socket. */
 export const HTTP_BATCH_MAX = 100

@@ -65,7 +65,7 @@ const HERE_MS = 10_000
 /** Longest value of a batch in bytes that is copied into its element: all elements of a batch take 0.5 ms. */
 const COPIED_BYTES_MAX = 16 * 1024
 
-/** The genesis of mainnet-beta, which identifies the cluster (spec, JSON-RPC, rule 3). */
+/** The genesis of mainnet-beta, which identifies the cluster (src/docs/rpc.md). */
 export const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
 /** Route of an element's answer: refused, by this process, or by a node. */

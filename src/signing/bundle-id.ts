@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Maximum transactions of a bundle (spec, Limits). */
+/** Maximum transactions of a bundle (src/docs/bundles.md). */
 export const BUNDLE_SIZE_MAX = 5
 
 /**

@@ -5,7 +5,7 @@ import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 /** Kinds of channels that are named by an address. */
 type AddressedKind = 'trades' | 'price' | 'pool' | 'wallet'
 
-/** A channel and the subject of its events (spec, Stream channels; choices, section 17). */
+/** A channel and the subject of its events (src/docs/stream.md). */
 export type Channel =
   | { readonly kind: AddressedKind; readonly name: string; readonly of: Pubkey }
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }

@@ -8,7 +8,7 @@ import { BUFFER, type Hole } from './outbox.ts'
 
 export type { ErrorName }
 
-/** Maximum channels of a connection (spec, Limits). */
+/** Maximum channels of a connection (src/docs/stream.md). */
 export const CHANNELS_MAX = 50
 export const PROTOCOL = 1
 

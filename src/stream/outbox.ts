@@ -9,7 +9,7 @@ export interface Room {
 }
 
 /**
- * 2,000 events (spec, Streaming, rule 4). The limit in bytes is for large events: 2,000 events of 8 KB, several times
+ * 2,000 events (src/docs/stream.md). The limit in bytes is for large events: 2,000 events of 8 KB, several times
  * the average.
  */
 export const BUFFER: Room = { events: 2_000, bytes: 16 * 2 ** 20 }

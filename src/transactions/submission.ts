@@ -6,10 +6,10 @@ import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 export const TRACKED_PER_PROCESS_MAX = 10_000
 /** Maximum tracked signatures of one tenant: a fifth of a process, so that one tenant does not fill it. */
 export const TRACKED_PER_TENANT_MAX = 2_000
-/** Pause between sends of a tracked transaction, in milliseconds (spec, Limits). */
+/** Pause between sends of a tracked transaction, in milliseconds (src/docs/transactions.md). */
 export const REBROADCAST_MS = 2_000
 /**
- * Milliseconds for which a transaction with a durable nonce is resent after its first send (choices, 0 E), and after
+ * Milliseconds for which a transaction with a durable nonce is resent after its first send (src/docs/transactions.md), and after
  * each request that restarts its sends. It is tracked until its nonce advances, because it can land until then.
  */
 export const NONCE_RESENDS_MS = 60_000

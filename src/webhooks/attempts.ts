@@ -6,7 +6,7 @@ import { attemptsIn, readAttempt } from './attempt-line.ts'
 import { storedAttempt, WEBHOOK, type DeliveryAttempt, type StoredAttempt } from './webhook.ts'
 import { tenantShard } from '../access/tenant-shard.ts'
 
-/** Retention of attempts in days, and their maximum number for one webhook (spec choices, section 7). */
+/** Retention of attempts in days, and their maximum number for one webhook (src/docs/webhooks.md). */
 const ATTEMPT_DAYS = 7
 const ATTEMPT_MS = ATTEMPT_DAYS * 86_400_000
 export const ATTEMPTS_MAX = 1_000

@@ -3,9 +3,9 @@ import { eventsIn, type EventMembers, type Frames } from '../stream/frames.ts'
 import { Queue } from './queue.ts'
 import type { CursorRange } from './webhook.ts'
 
-/** Maximum undelivered live events of a webhook; above that the oldest are dropped (spec, Limits). */
+/** Maximum undelivered live events of a webhook; above that the oldest are dropped (src/docs/webhooks.md). */
 export const BUFFER_MAX = 5_000
-/** Maximum events of one POST (spec, Limits). */
+/** Maximum events of one POST (src/docs/webhooks.md). */
 export const BATCH_EVENTS_MAX = 64
 /**
  * Maximum bytes of the events of one POST; a larger event is sent alone. Four times a batch of the largest trades, so

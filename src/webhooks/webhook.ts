@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 import { tenantShard } from '../access/tenant-shard.ts'
 
-/** Limits of webhooks (spec, Limits). */
+/** Limits of webhooks (src/docs/webhooks.md). */
 export const WEBHOOKS_PER_TENANT_MAX = 5
 export const WEBHOOK_CHANNELS_MAX = 50
 /** An encrypted secret, and the time from which it no longer signs. */

@@ -174,7 +174,7 @@ function decodeHop(
     pool,
     ...trader,
     ...fillAmounts(fill),
-    // A transfer from vault to vault neither leaves nor reaches the trader (spec choices, section 16).
+    // A transfer from vault to vault neither leaves nor reaches the trader.
     ...(vaults.has(call.account(hop.source)) ? { traderIn: 0n } : {}),
     ...(vaults.has(call.account(hop.destination)) ? { traderOut: 0n } : {}),
     fees: [...(logged === undefined ? [] : tradingFees(logged, fill.inMint)), ...transferFees(fill)],

@@ -102,7 +102,7 @@ export const access = plugin(
 
 /**
  * Returns a function that finds the caller by API key: `X-API-Key` before `Authorization: Bearer`. Two different keys
- * are refused (spec choices, section 10).
+ * are refused (src/docs/endpoints.md).
  */
 function identifyCaller(keys: Deps['keys']) {
   const failures = new RateWindow(FAILING_CLIENTS_MAX)
@@ -209,7 +209,7 @@ function presentedKey(headers: IncomingHttpHeaders, inQuery: string | null): str
   return differ ? REFUSALS.several : key
 }
 
-/** Turns a 401 into a 403: a stream is refused with 403 for any problem with the key (spec, Authentication, 5). */
+/** Turns a 401 into a 403: a stream is refused with 403 for any problem with the key (src/docs/endpoints.md). */
 function refusedStream(refusal: ServiceError): ServiceError {
   return ERRORS[refusal.code].status === 401
     ? new ServiceError('STREAM_KEY_REFUSED', refusal.detail)

@@ -69,7 +69,7 @@ export interface ChargedCall {
 
 /**
  * Returns a function that charges each call to its key's quota of the minute. It also sets the rate limit headers. It
- * refuses excess calls (spec choices, section 4), and calls of a key without work left. A call costs 1, or the given
+ * refuses excess calls (src/docs/endpoints.md), and calls of a key without work left. A call costs 1, or the given
  * number of units; a call refused by the quota costs nothing. `done` gets the refusal, or the remaining calls.
  */
 export function chargeCall(limits: RateCounter, budget: WorkBudget) {

@@ -15,7 +15,7 @@ import { serveCached } from '../serve-cached.ts'
 import { address } from '../parameters.ts'
 import { statedNames } from '../stated-names.ts'
 
-/** As in the specification. */
+/** Maximum mints of one request (src/docs/endpoints.md). */
 const MINTS_MAX = 100
 const RULES =
   'The accounts are read from the node at confirmed and cached for up to 6 s. `slot` and `age_seconds` give their age. While no node answers, older cached accounts are served; if no account is cached, the status is 502.'

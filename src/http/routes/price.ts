@@ -25,7 +25,7 @@ const WINDOWS = { day: DAY } as const
  * More candles than a day has in any interval from which windows are read: 24 hours, and minutes at both ends.
  */
 const CANDLES_OF_DAY = 120
-/** Maximum tokens of one request, equal to a metadata request's (spec, Limits). */
+/** Maximum tokens of one request, equal to a metadata request's (src/docs/endpoints.md). */
 const MINTS_MAX = 100
 
 export const tokenPrice = endpoint({

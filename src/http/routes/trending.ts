@@ -14,7 +14,7 @@ import { amountUsd } from '../trade-filters.ts'
 import { TREND_SORTS, trendChoice } from '../trend-choice.ts'
 import { Trends } from '../trends.ts'
 
-/** Maximum tokens of an answer (spec, Limits). */
+/** Maximum tokens of an answer (src/docs/endpoints.md). */
 const LIMIT_MAX = 100
 
 export const trending = endpoint({

@@ -28,7 +28,7 @@ import { webhookParams } from './webhook-parameters.ts'
 /** As for keys: a replaced secret does not sign for more than a month. */
 const GRACE_SECONDS_MAX = 30 * 86_400
 const GRACE_MESSAGE = `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`
-/** Maximum calls per minute (spec choices, section 7). */
+/** Maximum calls per minute (src/docs/webhooks.md). */
 const ENABLES_PER_MINUTE = 6
 
 /** The `nextCursor` of a list of attempts: the id of the webhook, and the place of the last attempt. */

@@ -1,7 +1,7 @@
 import { workUsedUp } from '../../work/work-units.ts'
 import type { RpcError } from '../rpc-error.ts'
 
-/** The refusal of an element beyond the key's quota (spec choices, section 5). `resetIn` is in seconds. */
+/** The refusal of an element beyond the key's quota (src/docs/rpc.md). `resetIn` is in seconds. */
 export const rateLimited = (ratePerMinute: number, resetIn: number): RpcError => ({
   code: -32429,
   message: `this key may make ${ratePerMinute} requests a minute; the next minute begins in ${resetIn} s`,

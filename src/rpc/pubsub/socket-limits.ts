@@ -1,7 +1,7 @@
 /** Maximum subscriptions of one connection, as at nodes (agave and providers: 1,000). */
 export const SUBSCRIPTIONS_PER_SOCKET_MAX = 1_000
 /**
- * Maximum elements of requests in progress on one connection (spec choices, section 5). Further elements are read
+ * Maximum elements of requests in progress on one connection (src/docs/rpc.md). Further elements are read
  * when some are answered.
  */
 export const IN_PROGRESS_MAX = 32
@@ -23,10 +23,10 @@ export const UNREAD_BYTES_OF_ALL_MAX = 512 * 2 ** 20
 export const HELD_MAX = 1_000
 /** Messages in half a second that cost no quota. web3.js sends one in 5 s, and at most ends all subscriptions at once. */
 export const FREE_MESSAGES_MAX = 1_500
-/** Milliseconds without a message in either direction after which a connection is closed (spec choices, section 5). */
+/** Milliseconds without a message in either direction after which a connection is closed (src/docs/rpc.md). */
 export const IDLE_MS = 600_000
 /**
- * Ping interval in milliseconds (spec choices, section 5), and unanswered pings after which the client counts as
+ * Ping interval in milliseconds (src/docs/rpc.md), and unanswered pings after which the client counts as
  * disconnected.
  */
 export const PING_MS = 30_000

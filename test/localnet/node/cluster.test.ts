@@ -5,7 +5,7 @@ import { METHODS } from '../../../src/localnet/node/local-node.ts'
 import { funded, land, openBank, produce, transfer, wallet } from '../bank/sending.ts'
 import { call, result, startNode } from './node-client.ts'
 
-/** The service's own list of methods (specification, JSON-RPC), and further methods that web3.js calls. */
+/** The service's own list of methods (src/docs/rpc.md), and further methods that web3.js calls. */
 const LISTED =
   `getBalance getAccountInfo getMultipleAccounts getTokenAccountBalance getTokenSupply getProgramAccounts
   sendTransaction simulateTransaction getTransaction getSignatureStatuses getSignaturesForAddress getTransactionCount
