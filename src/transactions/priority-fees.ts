@@ -7,7 +7,7 @@ import type { BlockObserver } from '../node/committed-blocks.ts'
 import { FeeSelection } from './fee-selection.ts'
 import type { FeeStatistics, FeeSummary } from './ports.ts'
 
-/** Slots of the window that ends with the newest block (choices, 8; as many as `getRecentPrioritizationFees` has). */
+/** Slots of the window that ends with the newest block (src/docs/transactions.md; as many as `getRecentPrioritizationFees` has). */
 export const FEE_SLOTS = 150
 /**
  * Maximum writable accounts of transactions in the window, 27 MB; beyond it the oldest blocks are evicted. More than

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 
-/** Maximum tracked signatures of a process (choices, 8; each has its own actor process). */
+/** Maximum tracked signatures of a process (src/docs/transactions.md). */
 export const TRACKED_PER_PROCESS_MAX = 10_000
 /** Maximum tracked signatures of one tenant: a fifth of a process, so that one tenant does not fill it. */
 export const TRACKED_PER_TENANT_MAX = 2_000

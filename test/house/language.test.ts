@@ -3,8 +3,9 @@ import { HOUSE, readSources } from './sources.ts'
 
 /** Openings of a comment that stand for a noun instead of naming it, and so have to be read twice. */
 const RIDDLE = /^(What|Of|Whoever|Whom|Whose|Who|So many)\b/
-/** Stamps and turns of phrase that hide the quantity or the case. */
-const STAMPS = /\bChosen\b|\bbetween two looks\b|\bnull without\b|\b(is|are) none\b/
+/** Stamps and turns of phrase that hide the quantity or the case, and citations of documents that are not in the repository. */
+const STAMPS =
+  /\bChosen\b|\bbetween two looks\b|\bnull without\b|\b(is|are) none\b|\bspec(ification)?(, | choices)|\bchoices, (section )?\d/
 /** Names that gave way to standard terms, as declared in code: a reader had to look each of them up. */
 const FORMER_NAMES = [
   ...['TouchLog', 'Answers', 'expressLane', 'Pace', 'LiveRanking', 'SecondChance', 'Memory', 'Peers'],
@@ -52,7 +53,8 @@ t.test(
       '/** Bytes of a page. Chosen: a screen has as many. */',
       '/** Milliseconds between two looks. */',
       '// null without a key',
-      '/** The key; undefined where there is none. */'
+      '/** The key; undefined where there is none. */',
+      '/** Maximum channels of a connection (spec, Limits). */'
     ])
       t.same(riddlesOf(`a()\n${comment}\nb()\n`).length, 1, comment)
   }

@@ -91,7 +91,7 @@ export class MarketOracle {
     if (this.#launches.every((launch) => launch.mint !== mint)) this.#launches.push({ time, mint })
   }
 
-  /** Returns SOL's price in USD by the rule of the spec choices, section 12, minute by minute. */
+  /** Returns SOL's price in USD minute by minute. */
   #solUsd(minute: number, events: readonly ChainEvent[]): number | null {
     const own = events.flatMap((event) => (event.kind === 'trade' ? solTradeOf(event) : []))
     let price = this.#solPrices.get(minute)

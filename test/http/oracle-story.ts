@@ -100,7 +100,7 @@ function solSale(trade: Trade): Pick<Sale, 'price' | 'lamports'> | null {
 }
 
 /**
- * Returns SOL's price by the spec choices, section 12: that of the newest earlier minute with a trade, at most an hour back,
+ * Returns SOL's price: that of the newest earlier minute with a trade, at most an hour back,
  * otherwise that of this minute's first block.
  */
 function solUsdAt(sales: readonly Sale[], index: number, minute: number): number | null {
