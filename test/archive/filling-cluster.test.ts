@@ -76,7 +76,7 @@ testWithCql(t, 'venues that an archive on a CQL server lacks', async (t, server)
     const part = folderOf(market, slots.slice(0, 9), 'a part')
     const { code, stderr } = await importing(part)
     t.equal(code, 1)
-    t.match(stderr, `remove the keyspace ${first} and import all folders again`)
+    t.match(stderr, `remove the keyspace ${first} and reimport all folders`)
     t.strictSame(await keyspaces(), [first])
   })
 
