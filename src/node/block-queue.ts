@@ -1,7 +1,6 @@
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from './block-source.ts'
-import type { BlockObserver } from './committed-blocks.ts'
-import type { CommitFeed } from '../views/commit-feed.ts'
+import type { BlockObserver, CommittedBlocks } from './committed-blocks.ts'
 
 /** A committed block with the changes that a follower needs. */
 export interface QueuedBlock<Changes> {
@@ -36,9 +35,10 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
   #committed = -1
   #wake: () => void = () => undefined
 
-  constructor(feed: Pick<CommitFeed, 'follow'>) {
-    // `CommittedBlocks` gets each block from the feed earlier, and has committed the blocks that this process read.
-    feed.follow(({ slot: { slot } }) => {
+  /** `committed` calls its followers after its observers, of which this is one. */
+  constructor(committed: Pick<CommittedBlocks, 'follow'>) {
+    // The blocks that this process read are committed by then.
+    committed.follow(({ slot: { slot } }) => {
       if (this.isOn && slot !== this.#committed)
         this.#add({ kind: 'missed', reason: `block ${slot} was read by another process` })
     })

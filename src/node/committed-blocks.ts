@@ -39,8 +39,20 @@ export class CommittedBlocks {
   readonly #pending: PendingBlock[] = []
   readonly #observers = new Set<BlockObserver>()
 
+  /** Followers of the feed that hear of a commit after the observers. */
+  readonly #followers: Parameters<CommitFeed['follow']>[0][] = []
+
   constructor(feed: Pick<CommitFeed, 'follow'>) {
-    feed.follow(({ slot: { slot, blockhash } }) => this.#published(slot, blockhash))
+    feed.follow((commit, before) => {
+      this.#published(commit.slot.slot, commit.slot.blockhash)
+      for (const follower of this.#followers) follower(commit, before)
+    })
+  }
+
+  /** Calls `follower`, which must not throw, with each commit of the feed, once the observers have committed its block. */
+  follow(follower: Parameters<CommitFeed['follow']>[0]): () => void {
+    this.#followers.push(follower)
+    return () => void this.#followers.splice(this.#followers.indexOf(follower), 1)
   }
 
   /** Shows a block to the observers. The caller commits it, or gives it to `amended`. */

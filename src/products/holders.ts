@@ -15,9 +15,10 @@ const DRAIN_MS = 5_000
 const PINNED_MS = 300_000
 
 /** Blocks whose balance changes wait for the holder lists. */
-const HOLDER_BLOCKS = capability(({ feed, get }) => {
-  const blocks = new HolderBlocks(feed)
-  get(COMMITTED_BLOCKS).subscribe(blocks)
+const HOLDER_BLOCKS = capability(({ get }) => {
+  const committed = get(COMMITTED_BLOCKS)
+  const blocks = new HolderBlocks(committed)
+  committed.subscribe(blocks)
   return blocks
 })
 

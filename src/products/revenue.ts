@@ -16,9 +16,10 @@ import { TENANT_EVENTS } from './stream.ts'
 const DRAIN_MS = 5_000
 
 /** Blocks whose balance changes wait for the ledger. */
-const LEDGER_BLOCKS = capability(({ feed, get }) => {
-  const blocks = new LedgerBlocks(feed)
-  get(COMMITTED_BLOCKS).subscribe(blocks)
+const LEDGER_BLOCKS = capability(({ get }) => {
+  const committed = get(COMMITTED_BLOCKS)
+  const blocks = new LedgerBlocks(committed)
+  committed.subscribe(blocks)
   return blocks
 })
 

@@ -50,9 +50,10 @@ const REQUESTS = resource<TransactionServices>('the transactions')
 const LOCAL_TRACKING = capability(() => new LocalTracking())
 
 /** Tracked signatures in the blocks that this process commits. */
-const SIGHTINGS = capability(({ feed, get }) => {
-  const sightings = new WatchedSignatures(feed)
-  get(COMMITTED_BLOCKS).subscribe(sightings)
+const SIGHTINGS = capability(({ get }) => {
+  const committed = get(COMMITTED_BLOCKS)
+  const sightings = new WatchedSignatures(committed)
+  committed.subscribe(sightings)
   return sightings
 })
 

@@ -1,8 +1,7 @@
 import { decodeBase58, encodeBase58 } from '../chain/base58.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import type { CommitFeed } from '../views/commit-feed.ts'
-import type { BlockObserver } from '../node/committed-blocks.ts'
+import type { BlockObserver, CommittedBlocks } from '../node/committed-blocks.ts'
 import type { BlockSightings, SightedBlock, Sighting } from './ports.ts'
 import { RecentBlockhashes } from './recent-blockhashes.ts'
 import { WatchedNonces } from './watched-nonces.ts'
@@ -31,9 +30,9 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   /** The highest slot of the recalled blocks, which are not searched. */
   #recalledTo = -1
 
-  /** The feed also advances `newest` with blocks of other processes, whose heights it does not know. */
-  constructor(feed: Pick<CommitFeed, 'follow'>) {
-    feed.follow(({ slot: { slot } }) => {
+  /** Commits also advance `newest` with blocks of other processes, whose heights are unknown. */
+  constructor(committed: Pick<CommittedBlocks, 'follow'>) {
+    committed.follow(({ slot: { slot } }) => {
       if (this.#newest === null || slot > this.#newest.slot) this.#newest = { slot, height: null }
     })
   }

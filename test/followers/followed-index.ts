@@ -13,8 +13,8 @@ export class FollowedIndex<Queue extends BlockObserver> {
   /** Blocks that are not committed, for a hole. */
   hides = 0
 
-  constructor(open: (feed: CommitFeed) => Queue) {
-    this.blocks = open(this.feed)
+  constructor(open: (committed: CommittedBlocks) => Queue) {
+    this.blocks = open(this.committed)
     this.committed.subscribe(this.blocks)
   }
 

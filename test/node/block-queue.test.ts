@@ -1,5 +1,8 @@
 import t from 'tap'
 import type { Block } from '../../src/chain/transaction.ts'
+import type { BlockCommit } from '../../src/market/records.ts'
+import { CommittedBlocks } from '../../src/node/committed-blocks.ts'
+import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import { FollowedIndex } from '../followers/followed-index.ts'
 
@@ -16,7 +19,7 @@ const blockAt = (slot: number): Block => ({
 })
 
 t.test('a block that is read before the first watch and committed after it is of this process', async (t) => {
-  const index = new FollowedIndex((feed) => new LedgerBlocks(feed))
+  const index = new FollowedIndex((committed) => new LedgerBlocks(committed))
   const sourced = { block: blockAt(1), commitment: 'processed', receivedAtMs: 0 } as const
   index.committed.pending(sourced)
   t.equal(index.blocks.watch(new Set([ADDRESS])), 1)
@@ -30,8 +33,26 @@ t.test('a block that is read before the first watch and committed after it is of
   ])
 })
 
+t.test('blocks of this process are never missed, whichever queue was made or subscribed first', async (t) => {
+  const feed = new CommitFeed()
+  // Others follow the feed before the blocks do.
+  feed.follow(() => undefined)
+  const committed = new CommittedBlocks(feed)
+  const queue = new LedgerBlocks(committed)
+  queue.watch(new Set([ADDRESS]))
+  committed.subscribe(queue)
+  for (const slot of [1, 2]) {
+    committed.pending({ block: blockAt(slot), commitment: 'processed', receivedAtMs: 0 })
+    feed.publish({ slot: { slot, blockhash: `${slot}` } } as BlockCommit)
+  }
+  t.match(queue.take(), [
+    { kind: 'block', block: { slot: 1 } },
+    { kind: 'block', block: { slot: 2 } }
+  ])
+})
+
 t.test('a lost fork leaves the blocks from before it that were read again', async (t) => {
-  const index = new FollowedIndex((feed) => new LedgerBlocks(feed))
+  const index = new FollowedIndex((committed) => new LedgerBlocks(committed))
   index.blocks.watch(new Set([ADDRESS]))
   index.recall([1, 2, 3, 4].map(blockAt))
   index.committed.lost(2)

@@ -37,7 +37,7 @@ const rowOf = (slot: number): SlotRow => ({ slot, blockhash: `${slot}` }) as unk
 function restarted() {
   const feed = new CommitFeed()
   const committedBlocks = new CommittedBlocks(feed)
-  const sightings = new WatchedSignatures(feed)
+  const sightings = new WatchedSignatures(committedBlocks)
   const fees = new PriorityFees()
   committedBlocks.subscribe(sightings)
   committedBlocks.subscribe(fees)
@@ -85,20 +85,20 @@ void t.test(
   'a process that takes over has the fees, and reads the blocks until its followers need no more',
   async (t) => {
     for (const open of [
-      (feed: CommitFeed) => {
-        const blocks = new HolderBlocks(feed)
+      (committed: CommittedBlocks) => {
+        const blocks = new HolderBlocks(committed)
         blocks.begin()
         return blocks
       },
-      (feed: CommitFeed) => {
-        const blocks = new LedgerBlocks(feed)
+      (committed: CommittedBlocks) => {
+        const blocks = new LedgerBlocks(committed)
         blocks.watch(new Set(['11111111111111111111111111111112']))
         return blocks
       }
     ]) {
-      const { run, asked, feed, fees, committedBlocks } = restarted()
+      const { run, asked, fees, committedBlocks } = restarted()
       for (let slot = 1; slot <= 400; slot++) fees.add(blockFees(blockOf(slot)))
-      const queue = open(feed)
+      const queue = open(committedBlocks)
       committedBlocks.subscribe(queue)
       await run((slot) => {
         if (slot === 392) queue.endRecall()
