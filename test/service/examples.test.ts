@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { EXAMPLE_PROGRAM, EXAMPLE_TRANSACTION } from '../../src/http/example-values.ts'
-import { until } from './asking.ts'
+import { until } from '../until.ts'
 import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY } from './service-process.ts'
 import { ownDirectory } from '../own-directory.ts'
@@ -69,6 +69,9 @@ async function makeWebhook(t: Test, serviceUrl: string, key: string): Promise<vo
   t.match(await post(`/v1/webhooks/${String(id)}/test`, {}), { delivered: true, status_code: 204 })
 }
 
+/** Poll interval in milliseconds: a scan costs ten calls of the key's 600 a minute. */
+const pollIntervalMs = (): number => 1_000
+
 /** Submits a transaction of the key's tenant, so that its list has one. */
 async function submitTransaction(serviceUrl: string, key: string): Promise<void> {
   const response = await fetch(`${serviceUrl}/v1/tx/send`, {
@@ -89,7 +92,8 @@ async function mirrorProgram(service: LocalnetProcess, program: string): Promise
   if (response.status !== 201) throw new Error(await response.text())
   await until(
     async () => (await service.get(`/v1/programs/${program}/accounts`)).status === 200,
-    'the program is mirrored'
+    'the program is mirrored',
+    pollIntervalMs
   )
 }
 
@@ -108,7 +112,8 @@ async function watchTrader(service: LocalnetProcess, key: string): Promise<void>
   if (response.status !== 201) throw new Error(await response.text())
   await until(
     async () => (await service.get('/v1/revenue/events', key)).body.data.length > 0,
-    'the ledger has a row'
+    'the ledger has a row',
+    pollIntervalMs
   )
 }
 

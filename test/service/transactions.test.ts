@@ -136,7 +136,7 @@ t.test('what became of each transaction is told, and never otherwise than by the
     v1: await send(version1Wire(payer, to, 1_000_007n, blockhash))
   }
   const refused = await ask('/v1/tx/send', {
-    tx: await signed([transfer(1_000 * SOL)]),
+    tx: await signed([transfer(1_001 * SOL)]),
     skip_preflight: false
   })
   t.match([refused.status, refused.body.code], [422, 'preflight_failed'])
