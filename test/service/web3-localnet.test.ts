@@ -4,6 +4,7 @@ import t from 'tap'
 import { closeConnection, walkThrough } from '../node/web3-flows.ts'
 import { kitSession, web3Session } from '../rpc/pubsub/wallet.ts'
 import { ownDirectory } from '../own-directory.ts'
+import { freePort } from '../servers/free-port.ts'
 import { slotOf, until } from './asking.ts'
 import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
@@ -28,7 +29,10 @@ t.test('what a wallet does with web3.js on the localnet is found through the ser
     '--localnet-slot-ms',
     '100',
     '--rate-limit-per-minute',
-    '100000'
+    '100000',
+    // The port after it has to be free too, and the system gives those below 30,000 to no other process.
+    '--port',
+    String(await freePort(['127.0.0.1']))
   ])
   // A wallet has the RPC URL in place of the node's, and derives its socket: that of web3.js is on the next port.
   const url = `${service.url}/v1/rpc?api-key=${await rpcKey(service.url)}`
