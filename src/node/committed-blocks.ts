@@ -38,9 +38,8 @@ export class CommittedBlocks {
   /** Ascending by slot. */
   readonly #pending: PendingBlock[] = []
   readonly #observers = new Set<BlockObserver>()
-
   /** Followers of the feed that hear of a commit after the observers. */
-  readonly #followers: Parameters<CommitFeed['follow']>[0][] = []
+  readonly #followers = new Set<Parameters<CommitFeed['follow']>[0]>()
 
   constructor(feed: Pick<CommitFeed, 'follow'>) {
     feed.follow((commit, before) => {
@@ -51,8 +50,8 @@ export class CommittedBlocks {
 
   /** Calls `follower`, which must not throw, with each commit of the feed, once the observers have committed its block. */
   follow(follower: Parameters<CommitFeed['follow']>[0]): () => void {
-    this.#followers.push(follower)
-    return () => void this.#followers.splice(this.#followers.indexOf(follower), 1)
+    this.#followers.add(follower)
+    return () => void this.#followers.delete(follower)
   }
 
   /** Shows a block to the observers. The caller commits it, or gives it to `amended`. */

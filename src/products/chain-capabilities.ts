@@ -1,7 +1,7 @@
 import { TransferFees } from '../accounts/transfer-fees.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import { CashList } from '../market/cash.ts'
-import { CommittedBlocks } from '../node/committed-blocks.ts'
+import { CommittedBlocks, type BlockObserver } from '../node/committed-blocks.ts'
 import { RecordedReport } from '../recorded/report.ts'
 import { PriorityFees } from '../transactions/priority-fees.ts'
 import { capability } from './product.ts'
@@ -12,12 +12,17 @@ export const CASH = capability(({ config }) => new CashList(config.usdMints.map(
 /** Blocks that this process commits, for those that read more of them than rows. */
 export const COMMITTED_BLOCKS = capability(({ feed }) => new CommittedBlocks(feed))
 
+/** Declares an observer of the blocks that this process commits. */
+export const blockObserver = <T extends BlockObserver>(open: (committed: CommittedBlocks) => T) =>
+  capability(({ get }) => {
+    const committed = get(COMMITTED_BLOCKS)
+    const observer = open(committed)
+    committed.subscribe(observer)
+    return observer
+  })
+
 /** Priority fees of the newest blocks. */
-export const FEES = capability((kernel) => {
-  const fees = new PriorityFees()
-  kernel.get(COMMITTED_BLOCKS).subscribe(fees)
-  return fees
-})
+export const FEES = blockObserver(() => new PriorityFees())
 
 /** Transfer fees of mints, for the decoder. */
 export const TRANSFER_FEES = capability(({ ports }) => new TransferFees(ports.clock))

@@ -6,7 +6,7 @@ import { holdingRoutes } from '../http/routes/holdings.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import { HolderBlocks } from '../holders/holder-blocks.ts'
 import { Announcements } from '../views/announcements.ts'
-import { COMMITTED_BLOCKS } from './chain-capabilities.ts'
+import { blockObserver } from './chain-capabilities.ts'
 import { beside, capability, type Product } from './product.ts'
 
 /** Maximum milliseconds of a drain, in which queued events are stored. */
@@ -15,12 +15,7 @@ const DRAIN_MS = 5_000
 const PINNED_MS = 300_000
 
 /** Blocks whose balance changes wait for the holder lists. */
-const HOLDER_BLOCKS = capability(({ get }) => {
-  const committed = get(COMMITTED_BLOCKS)
-  const blocks = new HolderBlocks(committed)
-  committed.subscribe(blocks)
-  return blocks
-})
+const HOLDER_BLOCKS = blockObserver((committed) => new HolderBlocks(committed))
 
 /** Announces mints whose holders were requested for the first time. */
 export const HOLDERS_REQUESTED = capability(() => new Announcements())

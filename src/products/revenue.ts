@@ -7,7 +7,7 @@ import { revenueTotalRoutes } from '../http/routes/revenue-totals.ts'
 import { LedgerFeed } from '../stream/ledger-feed.ts'
 import { LedgerBlocks } from '../revenue/ledger-blocks.ts'
 import { Announcements } from '../views/announcements.ts'
-import { CASH, COMMITTED_BLOCKS } from './chain-capabilities.ts'
+import { CASH, blockObserver } from './chain-capabilities.ts'
 import { NAMES } from './data.ts'
 import { beside, capability, coordinationOf, type Product, type Spine } from './product.ts'
 import { TENANT_EVENTS } from './stream.ts'
@@ -16,12 +16,7 @@ import { TENANT_EVENTS } from './stream.ts'
 const DRAIN_MS = 5_000
 
 /** Blocks whose balance changes wait for the ledger. */
-const LEDGER_BLOCKS = capability(({ get }) => {
-  const committed = get(COMMITTED_BLOCKS)
-  const blocks = new LedgerBlocks(committed)
-  committed.subscribe(blocks)
-  return blocks
-})
+const LEDGER_BLOCKS = blockObserver((committed) => new LedgerBlocks(committed))
 
 /** Announces that a tenant has changed its watched addresses. */
 export const WATCHED_CHANGED = capability(() => new Announcements())

@@ -9,6 +9,7 @@ import { hasNode, pubsubUrls } from './node-urls.ts'
 import { KEY_SOCKETS } from './access.ts'
 import { beside, coordinationOf, resource, type Kernel, type Product, type Spine } from './product.ts'
 import { RPC_CALLS, RPC_NODES } from './rpc.ts'
+import { socketOwner } from './socket-owner.ts'
 
 /** The sockets of the RPC URL. */
 export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
@@ -46,17 +47,6 @@ export const RPC_SUBSCRIPTIONS: Product = {
 export const hasRpcSockets = (kernel: Kernel): boolean =>
   kernel.products.includes(RPC_SUBSCRIPTIONS) && hasNode(kernel)
 
-/** The close code of a connection whose owner restarts (RFC 6455: service restart). */
-const RESTARTS = 1012
-
 /** Returns the socket of the RPC URL as the HTTP side uses it. */
-export function rpcSocketsOf({ get }: Kernel): RpcSocketGateway {
-  const rpcSockets = get(RPC_SOCKETS)
-  return {
-    admits: (caller) => rpcSockets.get().admits(caller),
-    open: (ws, socket, caller) => {
-      if (rpcSockets.current === null) ws.close(RESTARTS, 'the sockets restart')
-      else rpcSockets.current.open(ws, socket, caller)
-    }
-  }
-}
+export const rpcSocketsOf = ({ get }: Kernel): RpcSocketGateway =>
+  socketOwner(get(RPC_SOCKETS), 'the sockets restart')

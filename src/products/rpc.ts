@@ -17,7 +17,7 @@ import { Gateway } from '../rpc/rpc-gateway.ts'
 import { SlotFloors } from '../rpc/slot-floors.ts'
 import { TrackedSends } from '../rpc/tracked-sends.ts'
 import { hasLocalnet, hasNode as isConfigured, nodeUrls } from './node-urls.ts'
-import { beside, resource, type Kernel, type Product, type Spine } from './product.ts'
+import { beside, capability, resource, type Kernel, type Product, type Spine } from './product.ts'
 import { transactionServicesOf } from './transactions.ts'
 
 /** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
@@ -64,20 +64,20 @@ export const weightsOf = (
   config: Pick<Kernel['config'], 'programAccountsWeight' | 'holdersWeight'>
 ): CallWeights => ({ 'program-accounts': config.programAccountsWeight, holders: config.holdersWeight })
 
-/** Returns the methods of the RPC URL. */
-function methodsOf(kernel: Kernel): MethodTable {
+/** The methods of the RPC URL. */
+const METHODS = capability((kernel): MethodTable => {
   const { config } = kernel
   // A localnet has a faucet, which its wallets expect.
   const allowed = hasLocalnet(kernel) ? [...config.rpcAllow, 'requestAirdrop'] : config.rpcAllow
   return new MethodTable(allowed, weightsOf(config))
-}
+})
 
 /** Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers what needs none. */
 function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServices> {
   const { ports, metrics, turns } = kernel
   const transactions = transactionServicesOf(kernel)
+  const methods = kernel.get(METHODS)
   return async ({ input: { storage, rpc }, draining, ready }) => {
-    const methods = methodsOf(kernel)
     const finalized = rpc === undefined ? null : { newest: () => rpc.nodes.newest('finalized') }
     const count = (selected_by: 'index' | 'scan'): void => metrics.mirror.pages.inc({ selected_by })
     const gateway = new Gateway({
@@ -108,7 +108,7 @@ export function rpcServicesOf(kernel: Kernel): RpcServices {
     get finalized() {
       return calls.get().finalized
     },
-    methods: methodsOf(kernel),
+    methods: kernel.get(METHODS),
     hasNode: isConfigured(kernel) && kernel.products.includes(RPC)
   }
 }

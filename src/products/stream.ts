@@ -19,6 +19,7 @@ import {
   type Product,
   type Spine
 } from './product.ts'
+import { socketOwner } from './socket-owner.ts'
 
 /** The channels of chain events. */
 export const CHAIN_CHANNELS = resource<Channels>('the channels of the stream')
@@ -59,18 +60,11 @@ export const STREAM: Product = {
   routes: [socketRoutes]
 }
 
-/** The close code of a connection whose owner restarts (RFC 6455: service restart). */
-const RESTARTS = 1012
-
 /** Returns the stream as the HTTP side uses it. */
 export function streamOf({ get }: Kernel): StreamGateway {
   const tenants = get(STREAM_TENANTS)
   return {
-    admits: (caller) => tenants.get().admits(caller),
-    open: (ws, socket, caller) => {
-      if (tenants.current === null) ws.close(RESTARTS, 'the stream restarts')
-      else tenants.current.open(ws, socket, caller)
-    },
+    ...socketOwner(tenants, 'the stream restarts'),
     get health() {
       return tenants.get().health
     }

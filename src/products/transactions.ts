@@ -25,7 +25,7 @@ import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../tra
 import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.ts'
 import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
 import { WatchedSignatures } from '../transactions/block-sightings.ts'
-import { COMMITTED_BLOCKS, LOCALNET } from './chain-capabilities.ts'
+import { blockObserver, LOCALNET } from './chain-capabilities.ts'
 import {
   beside,
   capability,
@@ -50,12 +50,7 @@ const REQUESTS = resource<TransactionServices>('the transactions')
 const LOCAL_TRACKING = capability(() => new LocalTracking())
 
 /** Tracked signatures in the blocks that this process commits. */
-const SIGHTINGS = capability(({ get }) => {
-  const committed = get(COMMITTED_BLOCKS)
-  const sightings = new WatchedSignatures(committed)
-  committed.subscribe(sightings)
-  return sightings
-})
+const SIGHTINGS = blockObserver((committed) => new WatchedSignatures(committed))
 
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {

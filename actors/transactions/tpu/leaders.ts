@@ -6,7 +6,7 @@ import { tlsIdentity, type TlsIdentity } from '../../../src/transactions/tpu/cer
 import type { LeaderIdentity } from '../../../src/transactions/tpu/identity.ts'
 import type { LeaderNode } from '../../../src/transactions/tpu/leader-node.ts'
 import type { QuicTransport } from '../../../src/transactions/tpu/quic.ts'
-import { aborted } from '../../supervision/aborted.ts'
+import { aborted, unlessAborted } from '../../supervision/aborted.ts'
 import { AutoResetEvent } from '../../supervision/auto-reset-event.ts'
 import {
   DynamicSupervisor,
@@ -111,8 +111,7 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
       scheduled.serve(links)
       wake.set()
       try {
-        const error = await Promise.race([transport.ended, aborted(signal)])
-        if (!signal.aborted) throw error ?? new Error('it ended without a reason')
+        throw (await unlessAborted(transport.ended, signal)) ?? new Error('it ended without a reason')
       } finally {
         scheduled.serve(null)
         links.close()

@@ -161,7 +161,7 @@ t.test('a drain asks members to finish, waits for them, and restarts none', asyn
   await advance(world.clock, 1_000)
   t.equal(waiting!.starts.length, 1)
   t.equal(failing!.starts.length, 1)
-  t.equal(world.reported.length, 1, 'a fault after the drain is none')
+  t.equal(world.reported.length, 1, 'a fault after the drain is not reported')
 })
 
 t.test('a kill of a drain stops the members at once', async (t) => {
