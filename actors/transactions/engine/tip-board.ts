@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/errors.ts'
+import { ServiceError } from '../../../src/kernel/errors.ts'
 import { readBody } from '../../../src/node/rpc-answer.ts'
 import type { Clock } from '../../../src/ports.ts'
 import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/tip-floor.ts'
