@@ -41,6 +41,7 @@ export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Part
     logger: pino({ level: 'silent' }),
     clock: systemPorts.clock,
     version: 'loadtest',
+    errors: [],
     sourceKind: null,
     source: () => null,
     redisAway: () => false,

@@ -10,8 +10,8 @@ import type { BlockSource } from './node/block-source.ts'
 import { CLUSTER_PLACES, LOCAL_PLACES, processTurns, Turns } from './kernel/work/turns.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { soloCoordination, type Opened } from './store/opening.ts'
-import type { Kernel } from './kernel/compose/product.ts'
-import { productsOf } from './products.ts'
+import { errorsOf, type Kernel } from './kernel/compose/product.ts'
+import { PRODUCTS, productsOf } from './products.ts'
 import { aroundStore } from './store/product.ts'
 import { DecodingReport } from './ingest/decoding-report.ts'
 import type { Logger } from './kernel/telemetry/logger.ts'
@@ -62,6 +62,7 @@ export function startService(deps: ServiceDeps): Supervision {
     ),
     get: (capability) => capabilities.get(capability, kernel),
     products: productsOf(config),
+    errors: errorsOf(PRODUCTS),
     soloCoordination: soloCoordination(),
     tree: () => supervision.tree(),
     sourceStatus: () => supervision.source('chain/source')

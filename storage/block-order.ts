@@ -1,4 +1,4 @@
-import { ServiceError } from '../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../src/kernel/errors.ts'
 import type { SlotRow } from '../src/market/rows.ts'
 import type { BlockCommit } from '../src/market/records.ts'
 
@@ -9,5 +9,8 @@ export const isStored = ({ slot }: BlockCommit, head: SlotRow | null): boolean =
 /** Throws if a block is to follow a slot that is not the head; undefined accepts any head. */
 export function assertFollows(after: number | undefined, head: SlotRow | null): void {
   if (after === undefined || after === head?.slot) return
-  throw new ServiceError('STORAGE_UNAVAILABLE', `slot ${after}, which the block follows, is not the head`)
+  throw new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    `slot ${after}, which the block follows, is not the head`
+  )
 }

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { z } from 'zod'
-import { ServiceError } from '../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../src/kernel/errors.ts'
 import { encodeKey } from './codec/document-key.ts'
 import type { DocumentKey } from './codec/document-key.ts'
 import type { DocumentDefinition } from './document-definition.ts'
@@ -73,7 +73,7 @@ export function decodedValue<V>(kind: string, schema: z.ZodType<V>, text: string
   const decoded = schema.safeParse(JSON.parse(text))
   if (decoded.success) return decoded.data
   throw new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `a stored ${kind} does not follow its schema: ${z.prettifyError(decoded.error)}`
   )
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ServiceError } from '../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../src/kernel/errors.ts'
 import { encodeKey, endOf } from './codec/document-key.ts'
 import type { DocumentKey } from './codec/document-key.ts'
 import type { DocumentDefinition } from './document-definition.ts'
@@ -112,7 +112,7 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     }
     const { kind } = this.#definition
     throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
+      ERRORS.STORAGE_UNAVAILABLE,
       `other changes of a ${kind} came first ${CHANGE_TRIES} times`
     )
   }
@@ -222,7 +222,7 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     if (position !== null) {
       const last = Buffer.from(position, 'base64url')
       const isBeyond = Buffer.compare(last, gte) < 0 || Buffer.compare(last, lt) >= 0
-      if (isBeyond) throw new ServiceError('CURSOR_INVALID', 'the position is not of this list')
+      if (isBeyond) throw new ServiceError(ERRORS.CURSOR_INVALID, 'the position is not of this list')
       if (order === 'asc') gte = after(last)
       else lt = last
     }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../src/kernel/errors.ts'
 import { byName, RECORD_NAMES } from '../src/market/records.ts'
 import type { RecordStores, Storage } from './port.ts'
 
@@ -101,5 +101,8 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
 }
 
 function injected(fault: StorageFault): ServiceError {
-  return new ServiceError('STORAGE_UNAVAILABLE', `call ${fault.nth} of ${fault.operation} fails on purpose`)
+  return new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    `call ${fault.nth} of ${fault.operation} fails on purpose`
+  )
 }

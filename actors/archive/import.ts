@@ -1,5 +1,5 @@
 import type { BlockSource } from '../../src/node/block-source.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Storage } from '../../storage/port.ts'
 import { ingest } from '../ingest/ingest.ts'
 import type { IngesterDeps } from '../ingest/ingester.ts'
@@ -21,7 +21,7 @@ export async function importBlocks(
   const [damage] = storage.damage
   if (damage !== undefined)
     throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
+      ERRORS.STORAGE_UNAVAILABLE,
       `the archive is damaged: ${damage}; run \`npx millrace repair\` with its folder as --data-dir`
     )
   const atEnd = new AbortController()

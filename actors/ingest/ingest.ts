@@ -2,7 +2,7 @@ import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
 import { LATEST } from '../../src/market/records.ts'
 import { READ_AGAIN } from '../../src/market/gap-reasons.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
@@ -62,7 +62,7 @@ export function ingest(
     const from = again !== null && head === null ? beginningWith(again.from, source) : source
     const ingestOne = async (sourced: SourcedBlock): Promise<void> => {
       if (storage.damage.length > 0)
-        throw new ServiceError('STORAGE_UNAVAILABLE', 'a record of the store is damaged')
+        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'a record of the store is damaged')
       await ingester.ingest(sourced)
       if (again === null) return
       const { from } = again

@@ -1,6 +1,6 @@
 import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
-import { LostClaim } from '../../src/kernel/errors.ts'
+import { ERRORS, LostClaim } from '../../src/kernel/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 import { unlessAborted } from '../supervision/aborted.ts'
@@ -166,7 +166,7 @@ async function watchHead(
     await sleep(clock, HEAD_POLL_INTERVAL_MS, end)
     const head = await blocks.head().catch(() => null)
     if (!end.aborted && slotOf(head) > given())
-      throw new LostClaim('STORAGE_UNAVAILABLE', 'another process writes now: it has committed blocks')
+      throw new LostClaim(ERRORS.STORAGE_UNAVAILABLE, 'another process writes now: it has committed blocks')
   }
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 
@@ -44,7 +44,7 @@ export async function undefinedIfUnavailable<T>(answer: Promise<T>): Promise<T |
 
 /** Tells whether an error means that the store did not answer. */
 export function isOutage(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.code === 'STORAGE_UNAVAILABLE'
+  return error instanceof ServiceError && error.kind === ERRORS.STORAGE_UNAVAILABLE
 }
 
 /**

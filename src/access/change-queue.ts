@@ -1,4 +1,4 @@
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { ChangeLine } from './change-line.ts'
 
 /** Maximum changes that run or wait; a further one is refused. */
@@ -25,7 +25,7 @@ export class ChangeQueue {
   /** Runs a change in turn. Rejects with its error, or with STORAGE_UNAVAILABLE if too many wait. */
   async run<T>(change: () => Promise<T>): Promise<T> {
     if (this.#line.size >= WAITING_MAX)
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys are waiting; retry')
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'too many changes of keys are waiting; retry')
     return this.#line.run(
       async () => {
         if (this.#isUncertain) await this.#reloadNow()

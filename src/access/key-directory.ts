@@ -3,6 +3,7 @@ import { ALL, apiKeysIn, tenantsIn, type KeyRow, type TenantRow } from '../../st
 import type { Stored } from '../../storage/documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import { ServiceError } from '../kernel/errors.ts'
+import { ACCESS_ERRORS } from './errors.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { keyState, type Caller } from './caller.ts'
 import { ChangeQueue } from './change-queue.ts'
@@ -96,7 +97,8 @@ export class KeyDirectory {
 
   /** Returns the keys of a tenant in order of creation. Throws TENANT_NOT_FOUND. */
   keysOf(tenant: string): readonly KeyRow[] {
-    if (!this.#tenants.has(tenant)) throw new ServiceError('TENANT_NOT_FOUND', `there is no tenant ${tenant}`)
+    if (!this.#tenants.has(tenant))
+      throw new ServiceError(ACCESS_ERRORS.TENANT_NOT_FOUND, `there is no tenant ${tenant}`)
     return this.keys.filter((row) => row.tenant === tenant)
   }
 
@@ -121,12 +123,15 @@ export class KeyDirectory {
    */
   createTenant(name: string, nowMs: number, operation: string = randomUUID()): Promise<TenantRow> {
     return this.#queue.run(async () => {
-      const exists = new ServiceError('TENANT_EXISTS', `there is a tenant ${name} already`)
+      const exists = new ServiceError(ACCESS_ERRORS.TENANT_EXISTS, `there is a tenant ${name} already`)
       const known = this.#tenants.get(name)?.value
       if (known?.madeBy === operation) return known
       if (known !== undefined) throw exists
       if (this.#tenants.size >= TENANTS_MAX) {
-        throw new ServiceError('TENANT_LIMIT_REACHED', `the limit of ${TENANTS_MAX} tenants is reached`)
+        throw new ServiceError(
+          ACCESS_ERRORS.TENANT_LIMIT_REACHED,
+          `the limit of ${TENANTS_MAX} tenants is reached`
+        )
       }
       const created = await this.#tenantDocuments.insert({ name, createdAtMs: nowMs, madeBy: operation })
       if (!created.ok) {
@@ -155,7 +160,7 @@ export class KeyDirectory {
       const working = this.keysOf(tenant).filter((row) => keyState(row, nowMs) === 'active')
       if (working.length >= KEYS_PER_TENANT_MAX) {
         throw new ServiceError(
-          'KEY_LIMIT_REACHED',
+          ACCESS_ERRORS.KEY_LIMIT_REACHED,
           `${tenant} has reached its limit of ${KEYS_PER_TENANT_MAX} keys; revoke keys that are no longer used`
         )
       }
@@ -184,7 +189,7 @@ export class KeyDirectory {
       if (rotated.successor === successor) return issued
       // Another process has rotated the key meanwhile. Nobody has seen the secret of the second successor.
       await this.#change(successor, (key) => ({ ...key, revokedAtMs: nowMs }))
-      throw new ServiceError('KEY_INACTIVE', rotatedTo(rotated.successor))
+      throw new ServiceError(ACCESS_ERRORS.KEY_INACTIVE, rotatedTo(rotated.successor))
     })
   }
 
@@ -201,7 +206,7 @@ export class KeyDirectory {
       if (this.#others !== null && isWorkingAdmin(row)) await this.#reload()
       if (isWorkingAdmin(row) && !this.keys.some((other) => other.id !== id && isWorkingAdmin(other))) {
         throw new ServiceError(
-          'KEY_LAST',
+          ACCESS_ERRORS.KEY_LAST,
           'this is the last active admin key; create another admin key first'
         )
       }
@@ -220,7 +225,7 @@ export class KeyDirectory {
   async #issue(attributes: KeyAttributes, nowMs: number, secret: string): Promise<IssuedKey> {
     if (this.#ring.size >= KEYS_MAX) {
       throw new ServiceError(
-        'KEY_LIMIT_REACHED',
+        ACCESS_ERRORS.KEY_LIMIT_REACHED,
         `the limit of ${KEYS_MAX} keys is reached; revoke keys that are no longer used`
       )
     }
@@ -236,7 +241,7 @@ export class KeyDirectory {
   async #change(id: string, change: (row: KeyRow) => KeyRow): Promise<KeyRow> {
     const known = this.#known(id)
     const changed = await this.#keyDocuments.change(known, change)
-    if (!changed.ok) throw new ServiceError('KEY_NOT_FOUND', 'the key is gone from the store')
+    if (!changed.ok) throw new ServiceError(ACCESS_ERRORS.KEY_NOT_FOUND, 'the key is gone from the store')
     if (changed.stored === known) return known.value
     this.#takeEffect(changed.stored)
     this.#others?.publish()
@@ -253,7 +258,8 @@ export class KeyDirectory {
   /** Returns a key from this process's memory. Throws KEY_NOT_FOUND. */
   #known(id: string): Stored<KeyRow> {
     const stored = this.#stored.get(id)
-    if (stored === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
+    if (stored === undefined)
+      throw new ServiceError(ACCESS_ERRORS.KEY_NOT_FOUND, 'there is no key of this id')
     return stored
   }
 
@@ -285,8 +291,9 @@ export class KeyDirectory {
 
 function assertRotatable(row: KeyRow, nowMs: number): void {
   const state = keyState(row, nowMs)
-  if (state !== 'active') throw new ServiceError('KEY_INACTIVE', `this key is ${state}; create another key`)
-  if (row.successor !== null) throw new ServiceError('KEY_INACTIVE', rotatedTo(row.successor))
+  if (state !== 'active')
+    throw new ServiceError(ACCESS_ERRORS.KEY_INACTIVE, `this key is ${state}; create another key`)
+  if (row.successor !== null) throw new ServiceError(ACCESS_ERRORS.KEY_INACTIVE, rotatedTo(row.successor))
 }
 
 const rotatedTo = (successor: string | null): string =>

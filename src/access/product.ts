@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { DemoKeyFile } from './demo-key.ts'
 import type { Config } from '../kernel/config/config.ts'
 import { ACCESS_SETTINGS } from './settings.ts'
+import { ACCESS_ERRORS } from './errors.ts'
 import { isLoopbackName } from '../kernel/http/host.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
@@ -20,6 +21,7 @@ export const ACCESS: Product = {
   name: 'access',
   roles: ['gateway'],
   settings: ACCESS_SETTINGS,
+  errors: ACCESS_ERRORS,
   routes: [meRoutes, adminTenantRoutes, adminKeyRoutes]
 }
 

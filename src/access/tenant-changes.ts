@@ -1,4 +1,4 @@
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { ChangeLine } from './change-line.ts'
 
 /** Maximum changes of one tenant that run or wait. At 30 ms a change, a disk completes as many in the 30 s of a request. */
@@ -18,7 +18,7 @@ export class TenantChanges {
     const line = this.#lines.get(tenant) ?? new ChangeLine()
     if (line.size >= WAITING_MAX)
       throw new ServiceError(
-        'CHANGE_NOT_BEGUN',
+        ERRORS.CHANGE_NOT_BEGUN,
         `${WAITING_MAX} changes of this tenant wait for each other; send fewer at once`
       )
     this.#lines.set(tenant, line)

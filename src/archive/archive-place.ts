@@ -3,7 +3,7 @@ import { defineDocument } from '../../storage/document-definition.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Config } from '../kernel/config/config.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 
 /**
  * The state of a keyspace, one of the two that an archive may have. The archive is the keyspace with the greatest
@@ -83,7 +83,10 @@ export async function recordStanding(storage: Storage, standing: ArchiveKeyspace
   const documents = new Documents(storage.documents, STANDING)
   const { ok } = await (before === null ? documents.insert(standing) : documents.update(before, standing))
   if (!ok)
-    throw new ServiceError('STORAGE_UNAVAILABLE', 'another import changes the archive; wait until it ends')
+    throw new ServiceError(
+      ERRORS.STORAGE_UNAVAILABLE,
+      'another import changes the archive; wait until it ends'
+    )
 }
 
 const stored = (storage: Storage): Promise<Stored<ArchiveKeyspaceStanding> | null> =>

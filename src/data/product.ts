@@ -2,6 +2,7 @@ import { names } from '../../actors/data/names.ts'
 import { ranking } from '../../actors/data/ranking.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { bondingCurveRoutes } from './routes/bonding-curve.ts'
+import { DATA_ERRORS } from './errors.ts'
 import { candleRoutes } from './routes/candles.ts'
 import { launchRoutes } from './routes/launches.ts'
 import { poolActivityRoutes } from './routes/pool-activity.ts'
@@ -32,6 +33,7 @@ export const DATA: Product = {
   name: 'data',
   roles: ['gateway'],
   settings: {},
+  errors: DATA_ERRORS,
   units: ({ feed, logger, ports: { clock }, get }) => {
     const live = get(RANKING)
     return [

@@ -77,7 +77,7 @@ export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, r
 
 /** Returns the builder of a process's app, with the routes of its products. */
 function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
-  const { config, feed, decoding, metrics, logger, turns, version, budget, products, get } = kernel
+  const { config, feed, decoding, metrics, logger, turns, version, errors, budget, products, get } = kernel
   const localnet = get(LOCALNET)
   const nodes = get(RPC_NODES)
   const announcing = (capability: typeof PROGRAMS_CHANGED): (() => void) => {
@@ -85,7 +85,7 @@ function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
     return () => announcements.publish()
   }
   const http = {
-    ...{ feed, decoding, metrics, logger, turns, version },
+    ...{ feed, decoding, metrics, logger, turns, version, errors },
     ranking: get(RANKING),
     names: get(NAMES),
     archive: get(SERVED_ARCHIVE),

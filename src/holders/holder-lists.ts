@@ -1,6 +1,6 @@
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import type { MintFacts } from '../accounts/mint-facts.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { sleep, type Clock } from '../ports.ts'
 import {
   inRankKey,
@@ -117,7 +117,7 @@ export class HolderLists {
     this.#minute = minute
     if (++this.#begun > NEW_LISTS_MAX)
       throw new ServiceError(
-        'INDEX_LOADING',
+        ERRORS.INDEX_LOADING,
         'too many holder lists are being read for the first time; retry in a minute'
       )
     const { decimals, tokenProgram } = account

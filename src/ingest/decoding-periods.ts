@@ -4,7 +4,7 @@ import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 import type { BlockStore } from '../../storage/port.ts'
 import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { currentPeriod, isSameDecoding, type DecodingPeriod } from '../market/decoding-period.ts'
 import type { SlotRow } from '../market/rows.ts'
 
@@ -81,7 +81,7 @@ export async function recordDecoding(
     if (ok) return periods
   }
   throw new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `the decoding of blocks was changed by other processes ${TRIES} times`
   )
 }

@@ -1,109 +1,212 @@
-interface ErrorKind {
-  /** HTTP status. */
-  readonly status: number
-  /** Code on the wire, which never changes its meaning. */
-  readonly code: string
-  readonly title: string
-  /** Whether a retry of the request can succeed. */
-  readonly retryable: boolean
-}
+import { errorKinds, final, retryable, type ErrorKind } from './error-kind.ts'
 
-/** An error that every retry of the request meets too. */
-const final = (status: number, code: string, title: string): ErrorKind => ({
-  status,
-  code,
-  title,
-  retryable: false
-})
-/** A temporary error. */
-const retryable = (status: number, code: string, title: string): ErrorKind => ({
-  status,
-  code,
-  title,
-  retryable: true
-})
-
-/** Every intended error. Append-only. */
-export const ERRORS = {
-  PARAMETER_INVALID: final(400, 'invalid_parameter', 'Invalid parameter'),
-  ADDRESS_INVALID: final(400, 'invalid_address', 'Invalid address'),
-  CURSOR_INVALID: final(400, 'invalid_cursor', 'Invalid cursor'),
-  JSON_INVALID: final(400, 'malformed_json', 'Malformed JSON'),
-  KEY_MISSING: final(401, 'missing_api_key', 'Missing API key'),
-  KEY_INVALID: final(401, 'invalid_api_key', 'Invalid API key'),
-  SCOPE_MISSING: final(403, 'insufficient_scope', 'Insufficient scope'),
-  ROUTE_NOT_FOUND: final(404, 'unknown_route', 'Unknown route'),
-  TOKEN_NOT_FOUND: final(404, 'token_not_found', 'Token not found'),
-  POOL_NOT_FOUND: final(404, 'pool_not_found', 'Pool not found'),
-  METHOD_INVALID: final(405, 'method_not_allowed', 'Method not allowed'),
-  BODY_EXCEEDED: final(413, 'body_too_large', 'Body too large'),
-  MEDIA_TYPE_INVALID: final(415, 'unsupported_media_type', 'Unsupported media type'),
-  HEADERS_EXCEEDED: final(431, 'headers_too_large', 'Headers too large'),
-  REQUEST_TIMEOUT: final(408, 'request_timeout', 'Request timeout'),
-  SERVICE_FAILED: final(500, 'internal', 'Internal error'),
-  SERVICE_DRAINING: retryable(503, 'draining', 'Draining'),
-  STORAGE_UNAVAILABLE: retryable(503, 'storage_unavailable', 'Storage unavailable'),
-  DEADLINE_EXCEEDED: retryable(503, 'deadline_exceeded', 'Deadline exceeded'),
-  KEY_EXPIRED: final(401, 'key_expired', 'API key expired'),
-  KEY_REVOKED: final(401, 'key_revoked', 'API key revoked'),
-  IP_REFUSED: final(403, 'ip_not_allowed', 'IP address not allowed'),
-  TENANT_NOT_FOUND: final(404, 'tenant_not_found', 'Tenant not found'),
-  KEY_NOT_FOUND: final(404, 'key_not_found', 'API key not found'),
-  TENANT_EXISTS: final(409, 'tenant_exists', 'Tenant exists'),
-  TENANT_LIMIT_REACHED: final(409, 'tenant_limit_reached', 'Tenant limit reached'),
-  KEY_LIMIT_REACHED: final(409, 'key_limit_reached', 'API key limit reached'),
-  KEY_INACTIVE: final(409, 'key_inactive', 'API key inactive'),
-  KEY_LAST: final(409, 'last_admin_key', 'Last admin key'),
-  RATE_LIMITED: retryable(429, 'rate_limited', 'Rate limited'),
-  CURVE_NOT_FOUND: final(404, 'no_bonding_curve', 'No bonding curve'),
-  INDEX_LOADING: retryable(503, 'index_loading', 'Index loading'),
-  STREAM_KEY_REFUSED: final(403, 'stream_key_refused', 'Stream key refused'),
-  CONNECTIONS_EXCEEDED: retryable(429, 'too_many_connections', 'Too many connections'),
-  UPGRADE_MISSING: final(426, 'upgrade_required', 'Upgrade required'),
-  ORIGIN_REFUSED: final(403, 'origin_not_allowed', 'Origin not allowed'),
-  URL_REFUSED: final(422, 'url_not_allowed', 'URL not allowed'),
-  CHANNEL_UNKNOWN: final(400, 'unknown_channel', 'Unknown channel'),
-  WEBHOOK_NOT_FOUND: final(404, 'webhook_not_found', 'Webhook not found'),
-  WEBHOOK_LIMIT_REACHED: final(409, 'webhook_limit_reached', 'Webhook limit reached'),
-  IDEMPOTENCY_KEY_REUSED: final(422, 'idempotency_key_reused', 'Idempotency key reused'),
-  UPSTREAM_ERROR: retryable(502, 'upstream_error', 'Upstream error'),
-  TIP_MISSING: final(422, 'tip_missing', 'Tip missing'),
-  UPSTREAM_TIMEOUT: retryable(504, 'upstream_timeout', 'Upstream timeout'),
-  TRANSACTION_INVALID: final(400, 'transaction_invalid', 'Transaction invalid'),
-  /** Shares the code of TRANSACTION_INVALID: the bytes were parsed, but are refused. */
-  TRANSACTION_UNSIGNED: final(422, 'transaction_invalid', 'Transaction invalid'),
-  PREFLIGHT_FAILED: final(422, 'preflight_failed', 'Preflight failed'),
-  PROGRAM_NOT_WHITELISTED: final(403, 'program_not_whitelisted', 'Program not whitelisted'),
-  PROGRAM_NOT_FOUND: final(404, 'program_not_found', 'Program not found'),
-  PROGRAM_LIMIT_REACHED: final(409, 'program_limit_reached', 'Program limit reached'),
-  CURSOR_EXPIRED: final(410, 'cursor_expired', 'Cursor expired'),
-  TRANSACTION_LIMIT_REACHED: retryable(429, 'transaction_limit_reached', 'Transaction limit reached'),
-  WATCH_NOT_FOUND: final(404, 'watch_not_found', 'Watch not found'),
-  WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached'),
-  NOT_CONFIGURED: final(501, 'not_configured', 'Not configured'),
-  OUTCOME_UNKNOWN: retryable(503, 'outcome_unknown', 'Outcome unknown'),
+/** Errors that the kernel, the store, the nodes, or several products raise. */
+export const ERRORS = errorKinds({
+  PARAMETER_INVALID: final(400, 'invalid_parameter', 'Invalid parameter', {
+    meaning:
+      'A parameter of the path, the query or the body is missing, unknown, given twice or out of range.',
+    remedy: 'Correct the parameter that `detail` names. If several are wrong, `errors` lists them all.',
+    example: 'limit must be a whole number between 1 and 1000'
+  }),
+  ADDRESS_INVALID: final(400, 'invalid_address', 'Invalid address', {
+    meaning: 'A mint, pool or wallet is not an address: base58 text of 32 bytes.',
+    remedy: 'Copy the address anew. Letters are case-sensitive; base58 has no 0, O, I or l.',
+    example: 'mint must be a base58 address of 32 bytes'
+  }),
+  CURSOR_INVALID: final(400, 'invalid_cursor', 'Invalid cursor', {
+    meaning: 'The `after` was altered, or belongs to another list or to other filters.',
+    remedy:
+      'Send `nextCursor` of the previous page unchanged, with the same path and filters. Or begin anew without `after`.',
+    example: 'after is not a cursor of this list'
+  }),
+  JSON_INVALID: final(400, 'malformed_json', 'Malformed JSON', {
+    meaning: 'The body is not JSON.',
+    remedy: 'Send one JSON value in UTF-8.',
+    example: 'the body is not valid JSON'
+  }),
+  KEY_MISSING: final(401, 'missing_api_key', 'Missing API key', {
+    meaning: 'The request carries no API key.',
+    remedy:
+      'Send it in `X-API-Key`, or in `Authorization: Bearer`. Only the RPC URL (`api-key`) and the stream (`key`) also read it from the query.',
+    example: 'send an API key in X-API-Key or Authorization: Bearer'
+  }),
+  KEY_INVALID: final(401, 'invalid_api_key', 'Invalid API key', {
+    meaning: 'The API key is not known, or the request carries two different keys.',
+    remedy: 'Check that the key was copied in full, or ask the operator for another key.',
+    example: 'this API key is not known'
+  }),
+  SCOPE_MISSING: final(403, 'insufficient_scope', 'Insufficient scope', {
+    meaning: 'The API key is valid but lacks the scope that this endpoint needs.',
+    remedy: 'Use a key with the scope that `detail` names. `GET /v1/me` shows the scopes of a key.',
+    example: 'this key lacks the scope data:read'
+  }),
+  ROUTE_NOT_FOUND: final(404, 'unknown_route', 'Unknown route', {
+    meaning: 'There is nothing at this path.',
+    remedy: 'Compare the path with the documentation; a trailing slash makes a difference.',
+    example: 'no such route'
+  }),
+  METHOD_INVALID: final(405, 'method_not_allowed', 'Method not allowed', {
+    meaning: 'The path exists, but does not accept this method.',
+    remedy: 'Use a method that the header `Allow` lists.',
+    example: 'this route answers GET, HEAD'
+  }),
+  BODY_EXCEEDED: final(413, 'body_too_large', 'Body too large', {
+    meaning: 'The body has more than 64 KiB.',
+    remedy: 'Send less.',
+    example: 'the body is too large'
+  }),
+  MEDIA_TYPE_INVALID: final(415, 'unsupported_media_type', 'Unsupported media type', {
+    meaning: 'The body is in a format that this endpoint does not accept.',
+    remedy: 'Send JSON, with `Content-Type: application/json`.',
+    example: 'the body must be application/json'
+  }),
+  HEADERS_EXCEEDED: final(431, 'headers_too_large', 'Headers too large', {
+    meaning: 'The request line and headers have more than 16 KiB.',
+    remedy: 'Shorten them; split a long list of addresses into several requests.',
+    example: 'the request line and headers have more than 16 KiB'
+  }),
+  REQUEST_TIMEOUT: final(408, 'request_timeout', 'Request timeout', {
+    meaning: 'The request did not arrive completely in time.',
+    remedy: 'Resend it on a new connection.',
+    example: 'the request took too long to arrive'
+  }),
+  SERVICE_FAILED: final(500, 'internal', 'Internal error', {
+    meaning: 'The service failed. Its log has the fault under the `request_id`.',
+    remedy: 'Report the `request_id` to the operator.',
+    example: 'the request failed on our side'
+  }),
+  SERVICE_DRAINING: retryable(503, 'draining', 'Draining', {
+    meaning: 'The service is about to stop and accepts no new requests.',
+    remedy: 'Retry in a moment, on a new connection.',
+    example: 'the service is draining; retry on a new connection'
+  }),
+  STORAGE_UNAVAILABLE: retryable(503, 'storage_unavailable', 'Storage unavailable', {
+    meaning: 'The store cannot answer right now.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+    example: 'the store does not answer; retry'
+  }),
+  DEADLINE_EXCEEDED: retryable(503, 'deadline_exceeded', 'Deadline exceeded', {
+    meaning:
+      'The answer was abandoned. Its computation took longer than two seconds, or than the time that the endpoint states, or other requests of the tenant used its time. Nothing was changed.',
+    remedy:
+      'For a read, request less data: a shorter list, filters that match more rows, or fewer requests at once. Repeat a request that changes something.',
+    example: 'the answer took too long to compute; request less data'
+  }),
+  KEY_EXPIRED: final(401, 'key_expired', 'API key expired', {
+    meaning: 'The API key has expired, by its own expiry or after a rotation.',
+    remedy: 'Use its successor, or ask the operator for another key.',
+    example: 'this API key has expired'
+  }),
+  KEY_REVOKED: final(401, 'key_revoked', 'API key revoked', {
+    meaning: 'The API key was revoked.',
+    remedy: 'Ask the operator for another key.',
+    example: 'this API key was revoked'
+  }),
+  IP_REFUSED: final(403, 'ip_not_allowed', 'IP address not allowed', {
+    meaning: 'The API key is restricted to certain IP addresses, and the request comes from another address.',
+    remedy: 'Call from an allowed address, or ask the operator to add yours.',
+    example: 'this API key may not be used from this address'
+  }),
+  RATE_LIMITED: retryable(429, 'rate_limited', 'Rate limited', {
+    meaning:
+      'The API key has used up its calls or its work of this minute, or the keys of its tenant have used up their work. Or too many requests came without a valid key.',
+    remedy:
+      'Wait the seconds in `Retry-After`. `violated-policies` names the quota. `RateLimit` on every answer shows what is left of calls and work.',
+    example: 'this key may make 600 requests a minute; the next minute begins in 12 s'
+  }),
+  INDEX_LOADING: retryable(503, 'index_loading', 'Index loading', {
+    meaning: 'The service has just started and is still loading the data for this answer from the store.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+    example: 'the ranking is still being loaded'
+  }),
+  STREAM_KEY_REFUSED: final(403, 'stream_key_refused', 'Stream key refused', {
+    meaning: 'The handshake of the stream carries no valid API key.',
+    remedy: 'Send the key in `X-API-Key`. If the client cannot set headers, send it as the parameter `key`.',
+    example: 'this API key is not known'
+  }),
+  CONNECTIONS_EXCEEDED: retryable(429, 'too_many_connections', 'Too many connections', {
+    meaning:
+      'The key has reached its maximum number of streams, or the address or the service has reached its maximum number of connections.',
+    remedy: 'Close a connection. Put more channels on one stream, and reuse connections for requests.',
+    example: 'this key has 20 connections, the most a key can have'
+  }),
+  UPGRADE_MISSING: final(426, 'upgrade_required', 'Upgrade required', {
+    meaning: 'This path accepts only WebSocket, and the request has no upgrade.',
+    remedy: 'Connect with a WebSocket client: the scheme is `ws` or `wss`.',
+    example: 'connect with a WebSocket client'
+  }),
+  ORIGIN_REFUSED: final(403, 'origin_not_allowed', 'Origin not allowed', {
+    meaning:
+      'A web page or browser extension used an API key that does not list its origin, over HTTP or for a socket.',
+    remedy:
+      'Use a key that lists the origin (`cors_origins`, for the product if the entry names one), or ask the operator for such a key.',
+    example:
+      'this API key does not list the origin https://app.example.org: use a key whose cors_origins have https://app.example.org, or rpc:https://app.example.org for this product (millrace keys create --origin)'
+  }),
+  IDEMPOTENCY_KEY_REUSED: final(422, 'idempotency_key_reused', 'Idempotency key reused', {
+    meaning: 'The `Idempotency-Key` was used in the last 24 hours for a request with another body.',
+    remedy: 'Send the same body to repeat that request, or another key for a new one.',
+    example: 'this Idempotency-Key was used for a request with another body'
+  }),
+  UPSTREAM_ERROR: retryable(502, 'upstream_error', 'Upstream error', {
+    meaning:
+      'A node or the block engine that the answer depends on cannot be reached, or does not answer this request.',
+    remedy:
+      'Retry after the seconds in `Retry-After`. If the error persists, the operator has to check the upstream.',
+    example: 'the node does not answer this request now'
+  }),
+  UPSTREAM_TIMEOUT: retryable(504, 'upstream_timeout', 'Upstream timeout', {
+    meaning: 'A node that the answer depends on did not answer in time.',
+    remedy:
+      'Retry after the seconds in `Retry-After`. If the error persists, the operator has to check the upstream.',
+    example: 'the node did not answer in time'
+  }),
+  CURSOR_EXPIRED: final(410, 'cursor_expired', 'Cursor expired', {
+    meaning: 'The pages of this paging run show a slot that is no longer stored.',
+    remedy: 'Begin with the first page. A run lasts five minutes, or less for a program with many changes.',
+    example: 'after is of slot 300000000, which can no longer be read'
+  }),
+  NOT_CONFIGURED: final(501, 'not_configured', 'Not configured', {
+    meaning: 'The answer needs a node, a block engine or a feed that this service is not configured with.',
+    remedy:
+      'Do not retry. The operator has to set the URL that the request needs, such as `MILLRACE_RPC_URL`.',
+    example: 'no block engine is configured'
+  }),
+  OUTCOME_UNKNOWN: retryable(503, 'outcome_unknown', 'Outcome unknown', {
+    meaning:
+      'It is unknown whether the request took effect: the store has not answered within 30 seconds, its answer was lost, or the service failed after a write. Every other 503 means that nothing was changed.',
+    remedy:
+      'Check the resource that `detail` names. Repeat the request with the same `Idempotency-Key`: it takes effect once, and the repeat gets the first answer.',
+    example:
+      'the store has not confirmed it, so it is unknown whether this request took effect; GET /v1/webhooks shows it; repeating it with the same Idempotency-Key is safe'
+  }),
   /** Shares the code of DEADLINE_EXCEEDED: the checks of a change took too long, so the change was not made. */
-  CHANGE_NOT_BEGUN: retryable(503, 'deadline_exceeded', 'Deadline exceeded'),
-  SECRET_LIMIT_REACHED: final(409, 'secret_limit_reached', 'Secret limit reached'),
-  NODE_NOT_FOUND: final(404, 'node_not_found', 'Node not found'),
-  RESTARTING: retryable(503, 'restarting', 'Restarting')
-} satisfies Record<string, ErrorKind>
-
-export type ErrorCode = keyof typeof ERRORS
+  CHANGE_NOT_BEGUN: retryable(503, 'deadline_exceeded', 'Deadline exceeded', {
+    meaning: 'The checks of the request took too long. Nothing was changed.',
+    remedy: 'Repeat the request after the seconds in `Retry-After`.',
+    example: 'nothing was changed: the checks of the request took too long; repeat it'
+  }),
+  RESTARTING: retryable(503, 'restarting', 'Restarting', {
+    meaning:
+      'A component of the service that the request needs has failed, and is restarting. Nothing was changed.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+    example: 'the connections to nodes restart; retry'
+  })
+})
 
 /**
  * The class of all intended errors. Clients may see `detail`, except that of SERVICE_FAILED and STORAGE_UNAVAILABLE,
  * which is for the log (`kernel/http/problem.ts`).
  */
 export class ServiceError extends Error {
-  readonly code: ErrorCode
+  readonly #kind: ErrorKind
   readonly detail: string
   readonly fields: readonly { readonly field: string; readonly message: string }[]
   /** Additional members of the problem for clients, by their wire names; a `type` among them replaces ours. */
   readonly members: Readonly<Record<string, unknown>>
 
   constructor(
-    code: ErrorCode,
+    kind: ErrorKind,
     detail: string,
     options: {
       cause?: unknown
@@ -111,19 +214,24 @@ export class ServiceError extends Error {
       members?: Readonly<Record<string, unknown>>
     } = {}
   ) {
-    super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause })
+    super(`${kind.name}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
-    this.code = code
+    this.#kind = kind
     this.detail = detail
     this.fields = options.fields ?? []
     this.members = options.members ?? {}
+  }
+
+  /** Its kind. An accessor, so that the log of an error does not repeat the texts of its page. */
+  get kind(): ErrorKind {
+    return this.#kind
   }
 }
 
 /** It is unknown whether the store did a write: its answer was lost. */
 export class UnknownOutcome extends ServiceError {
   constructor(detail: string, cause: unknown) {
-    super('STORAGE_UNAVAILABLE', detail, { cause })
+    super(ERRORS.STORAGE_UNAVAILABLE, detail, { cause })
   }
 }
 
@@ -133,11 +241,11 @@ export class LostClaim extends ServiceError {
   readonly outrankedBy: number | null
 
   constructor(
-    code: ErrorCode,
+    kind: ErrorKind,
     detail: string,
     { outrankedBy = null }: { readonly outrankedBy?: number | null } = {}
   ) {
-    super(code, detail)
+    super(kind, detail)
     this.outrankedBy = outrankedBy
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { encodeBase58 } from '../chain/base58.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import type { Clock } from '../ports.ts'
 import { LocalBank } from './bank/bank.ts'
 import { TIP_ACCOUNT_KEYS } from './engine/tip-accounts.ts'
@@ -73,7 +73,10 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   const seed = await storedText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
   const market = await storedText(join(directory, 'market'), options.market ?? 'usual')
   if (!isMarket(market))
-    throw new ServiceError('STORAGE_UNAVAILABLE', `${join(directory, 'market')} names no market: ${market}`)
+    throw new ServiceError(
+      ERRORS.STORAGE_UNAVAILABLE,
+      `${join(directory, 'market')} names no market: ${market}`
+    )
   const pace = slotMs === undefined ? {} : { slotMs }
   const genesisMs = requestedPast === 'day' ? clock.now() - DAY_MS : clock.now()
   const chain = { directory: join(directory, 'chain'), genesisMs }

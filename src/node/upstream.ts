@@ -1,4 +1,4 @@
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { NodeError } from './node-fault.ts'
 
 /** Resolves like a request to the operator's node. Its faults become UPSTREAM_ERROR or UPSTREAM_TIMEOUT. */
@@ -14,8 +14,8 @@ export async function fromNode<T>(answer: Promise<T>): Promise<T> {
 export function upstreamError(error: NodeError): ServiceError {
   // The fault's own text can name the node; it goes to the log with the cause.
   return isTimeout(error)
-    ? new ServiceError('UPSTREAM_TIMEOUT', 'the node did not answer in time', { cause: error })
-    : new ServiceError('UPSTREAM_ERROR', 'the node does not answer this request now', { cause: error })
+    ? new ServiceError(ERRORS.UPSTREAM_TIMEOUT, 'the node did not answer in time', { cause: error })
+    : new ServiceError(ERRORS.UPSTREAM_ERROR, 'the node does not answer this request now', { cause: error })
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mirror } from '../../actors/program-accounts/mirror.ts'
 import { adminProgramRoutes } from './routes/admin-programs.ts'
+import { PROGRAM_ERRORS } from './errors.ts'
 import { programAccountRoutes } from './routes/program-accounts.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { hasNode, nodeUrls, pubsubUrls } from '../ingest/node-urls.ts'
@@ -27,6 +28,7 @@ export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',
   roles: ['ingest', 'gateway'],
   settings: {},
+  errors: PROGRAM_ERRORS,
   units: (kernel) => {
     const { config, ports, logger, metrics, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []

@@ -1,4 +1,5 @@
 import { ServiceError } from '../kernel/errors.ts'
+import { PROGRAM_ERRORS } from './errors.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { IndexedRange } from '../../storage/port.ts'
@@ -61,7 +62,7 @@ export class Whitelist {
     }
     if (all.length >= PROGRAMS_MAX)
       throw new ServiceError(
-        'PROGRAM_LIMIT_REACHED',
+        PROGRAM_ERRORS.PROGRAM_LIMIT_REACHED,
         `the whitelist has ${all.length} programs, the most that it may have`
       )
     const value: Program = {
@@ -79,7 +80,7 @@ export class Whitelist {
   async remove(program: string): Promise<void> {
     const stored = await this.#documents.get(PROGRAMS_PARTITION, [program])
     if (stored === null || stored.value.isRemoved)
-      throw new ServiceError('PROGRAM_NOT_FOUND', `program ${program} is not on the whitelist`)
+      throw new ServiceError(PROGRAM_ERRORS.PROGRAM_NOT_FOUND, `program ${program} is not on the whitelist`)
     await this.#documents.change(stored, (value) => (value.isRemoved ? value : { ...value, isRemoved: true }))
   }
 

@@ -1,6 +1,7 @@
 import { ledger, watchedAddresses } from '../../actors/revenue/ledger.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { revenueAccountRoutes } from './routes/revenue-accounts.ts'
+import { REVENUE_ERRORS } from './errors.ts'
 import { revenueCoverageRoutes } from './routes/revenue-coverage.ts'
 import { revenueEventRoutes } from './routes/revenue-events.ts'
 import { revenueTotalRoutes } from './routes/revenue-totals.ts'
@@ -37,6 +38,7 @@ export const REVENUE: Product = {
   name: 'revenue',
   roles: ['ingest', 'gateway'],
   settings: {},
+  errors: REVENUE_ERRORS,
   units: (kernel) => {
     const { config, ports, logger, metrics, feed, get } = kernel
     if (!config.role.includes('ingest')) return []

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
+import { REVENUE_ERRORS } from './errors.ts'
 import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX, type WatchedAddress } from './watched-address.ts'
 import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
 import { TenantChanges } from '../access/tenant-changes.ts'
@@ -102,7 +103,7 @@ export class WatchedAddresses {
     )
     if (free.length > 0) return free[randomInt(free.length)]!
     throw new ServiceError(
-      'WATCH_LIMIT_REACHED',
+      REVENUE_ERRORS.WATCH_LIMIT_REACHED,
       `this tenant watches ${WATCHED_PER_TENANT_MAX} addresses, the most a tenant may watch`
     )
   }
@@ -114,12 +115,12 @@ export class WatchedAddresses {
 }
 
 function unknown(): ServiceError {
-  return new ServiceError('WATCH_NOT_FOUND', 'this tenant does not watch this address')
+  return new ServiceError(REVENUE_ERRORS.WATCH_NOT_FOUND, 'this tenant does not watch this address')
 }
 
 function busy(address: string): ServiceError {
   return new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `the watch of ${address} was changed concurrently ${ATTEMPTS_MAX} times; retry`
   )
 }

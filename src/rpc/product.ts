@@ -4,6 +4,7 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RPC_SETTINGS } from './settings.ts'
+import { RPC_ERRORS } from './errors.ts'
 import type { RpcServices } from '../kernel/http/deps.ts'
 import { adminNodeRoutes } from './routes/admin-nodes.ts'
 import { rpcRoutes } from './routes/rpc.ts'
@@ -41,6 +42,7 @@ export const RPC: Product = {
   name: 'rpc',
   roles: ['gateway'],
   settings: RPC_SETTINGS,
+  errors: RPC_ERRORS,
   units: (kernel) => {
     const { ports, budget, metrics, config, feed, logger, get } = kernel
     if (!isConfigured(kernel)) return [beside('rpc', child('calls', giving(get(RPC_CALLS), calls(kernel))))]

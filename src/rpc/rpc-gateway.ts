@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import type { WorkCount } from '../access/work-meter.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import type { Clock } from '../ports.ts'
 import { endPieces } from './ended-pieces.ts'
 import { callKey } from './answer-cache.ts'
@@ -263,7 +263,8 @@ export class Gateway implements RpcGateway {
     const { caller, signal, work } = context
     const { turns, clock } = this.#deps
     const runPiece: RunPiece = (piece) => {
-      if (clock.now() > endsAtMs) throw new ServiceError('DEADLINE_EXCEEDED', TOOK_TOO_LONG.error.message)
+      if (clock.now() > endsAtMs)
+        throw new ServiceError(ERRORS.DEADLINE_EXCEEDED, TOOK_TOO_LONG.error.message)
       return turns === undefined ? piece() : turns.run(caller.tenant, piece, { signal })
     }
     if (method.name === 'getGenesisHash')
@@ -272,7 +273,7 @@ export class Gateway implements RpcGateway {
     try {
       made = await this.#deps.accounts.answer(call.paramsValue, signal, runPiece, work)
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'DEADLINE_EXCEEDED')
+      if (error instanceof ServiceError && error.kind === ERRORS.DEADLINE_EXCEEDED)
         return this.#refused(TOOK_TOO_LONG, call.id, 'error')
       throw error
     }

@@ -1,6 +1,7 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { decodeBase58 } from '../chain/base58.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
+import { TRANSACTION_ERRORS } from '../transactions/errors.ts'
 import type { Clock } from '../ports.ts'
 import { TransactionIntake, transactionIn } from '../transactions/intake.ts'
 import type { TransactionServices } from '../transactions/ports.ts'
@@ -50,13 +51,13 @@ export class TrackedSends {
 }
 
 /** Returns the error in a node's form; null for an error that does not concern the transaction. */
-function errorOf({ code, detail, members }: ServiceError): RpcError | null {
-  switch (code) {
-    case 'TRANSACTION_INVALID':
+function errorOf({ kind, detail, members }: ServiceError): RpcError | null {
+  switch (kind) {
+    case TRANSACTION_ERRORS.TRANSACTION_INVALID:
       return { code: -32602, message: detail }
-    case 'TRANSACTION_UNSIGNED':
+    case TRANSACTION_ERRORS.TRANSACTION_UNSIGNED:
       return { code: -32003, message: 'Transaction signature verification failure' }
-    case 'PREFLIGHT_FAILED': {
+    case TRANSACTION_ERRORS.PREFLIGHT_FAILED: {
       const { err, logs, units_consumed: unitsConsumed } = members
       return {
         code: -32002,
@@ -64,12 +65,12 @@ function errorOf({ code, detail, members }: ServiceError): RpcError | null {
         data: { accounts: null, err, logs, unitsConsumed }
       }
     }
-    case 'TRANSACTION_LIMIT_REACHED':
+    case TRANSACTION_ERRORS.TRANSACTION_LIMIT_REACHED:
       return { code: -32429, message: detail, data: { retryable: true } }
-    case 'NOT_CONFIGURED':
+    case ERRORS.NOT_CONFIGURED:
       return { code: -32603, message: detail, data: { retryable: false } }
-    case 'UPSTREAM_ERROR':
-    case 'UPSTREAM_TIMEOUT':
+    case ERRORS.UPSTREAM_ERROR:
+    case ERRORS.UPSTREAM_TIMEOUT:
       return upstreamDown(detail).error
     default:
       return null

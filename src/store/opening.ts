@@ -12,7 +12,7 @@ import { KEYS_MAX } from '../access/key-directory.ts'
 import { RateWindow } from '../access/rate-window.ts'
 import { SharedRate } from '../access/shared-rate.ts'
 import type { Config } from '../kernel/config/config.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { KEYSPACE_LENGTH_MAX } from './settings.ts'
 import { memoryBudget } from '../kernel/config/memory-budget.ts'
 import { logSecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
@@ -134,7 +134,7 @@ export async function openArchive(
   const { length } = archive.scyllaKeyspace
   if (config.storage !== 'embedded' && length > KEYSPACE_LENGTH_MAX)
     throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
+      ERRORS.STORAGE_UNAVAILABLE,
       `the archive needs the keyspace ${archive.scyllaKeyspace}, whose name has ${length} characters; a keyspace has ${KEYSPACE_LENGTH_MAX} at most: shorten MILLRACE_SCYLLA_KEYSPACE`
     )
   return openArchiveStore((place ?? (await archivePlaceOf(config))).config, ports)
@@ -151,7 +151,7 @@ export async function openArchiveStore(store: Config, ports: Ports = systemPorts
   } catch (error) {
     if (!isOpenElsewhere(error)) throw error
     const detail = `another import into ${archive.dataDir} is running; wait until it ends`
-    throw new ServiceError('STORAGE_UNAVAILABLE', detail, { cause: error })
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause: error })
   }
 }
 

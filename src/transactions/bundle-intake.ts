@@ -3,7 +3,8 @@ import { withTtl } from '../../storage/document-definition.ts'
 import { Documents } from '../../storage/documents.ts'
 import { bundleIdOf } from '../signing/bundle-id.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
+import { TRANSACTION_ERRORS } from './errors.ts'
 import type { Clock } from '../ports.ts'
 import { BUNDLE, TRACKED_BUNDLES_PER_TENANT_MAX, type Bundle, type BundleProgress } from './bundle.ts'
 import { bundleMembers, type BundleMember } from './bundle-member.ts'
@@ -55,12 +56,12 @@ export class BundleIntake {
    */
   async check(tenant: string, request: BundleRequest, signal: AbortSignal): Promise<void> {
     const { engine } = this.#deps.parts
-    if (engine === null) throw new ServiceError('NOT_CONFIGURED', 'no block engine is configured')
+    if (engine === null) throw new ServiceError(ERRORS.NOT_CONFIGURED, 'no block engine is configured')
     const lamports = this.#tipOf(request, await engine.tipAccounts(signal))
     if (lamports < TIP_MIN_LAMPORTS) {
       const last = `txs.${request.members.length - 1}`
       throw new ServiceError(
-        'TIP_MISSING',
+        TRANSACTION_ERRORS.TIP_MISSING,
         lamports === 0n
           ? `${last} has no tip: the last transaction needs a system transfer to one of the tip accounts, as a static account`
           : `${last} has a tip of ${lamports} lamports; the minimum is ${TIP_MIN_LAMPORTS}`
@@ -69,7 +70,7 @@ export class BundleIntake {
     if ((await this.#tracked(tenant)) < TRACKED_BUNDLES_PER_TENANT_MAX) return
     if ((await this.find(tenant, request.bundleId)) !== null) return
     throw new ServiceError(
-      'TRANSACTION_LIMIT_REACHED',
+      TRANSACTION_ERRORS.TRANSACTION_LIMIT_REACHED,
       `this tenant has ${TRACKED_BUNDLES_PER_TENANT_MAX} tracked bundles, the most a tenant may have`
     )
   }

@@ -1,7 +1,8 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
+import { TRANSACTION_ERRORS } from './errors.ts'
 import type { Clock } from '../ports.ts'
 import { checkBase64, type CheckedTransaction } from './checked-transaction.ts'
 import { NewestHeight } from './newest-height.ts'
@@ -56,7 +57,7 @@ export class TransactionIntake {
     // Only this case needs a read: otherwise the insert itself detects a repeated signature.
     const known = await this.#submissions.get(tenant, request.transaction.signature)
     if (known !== null && (fault === null || !this.#takesPlace(known, request))) return
-    if (fault !== null) throw new ServiceError('TRANSACTION_LIMIT_REACHED', fault)
+    if (fault !== null) throw new ServiceError(TRANSACTION_ERRORS.TRANSACTION_LIMIT_REACHED, fault)
     await this.#simulate(request.transaction, signal)
   }
 
@@ -77,7 +78,7 @@ export class TransactionIntake {
       if (repeat.changed !== null) tracking.begin(repeat.changed)
       return repeat
     }
-    throw new ServiceError('STORAGE_UNAVAILABLE', 'a submission was stored and deleted repeatedly')
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'a submission was stored and deleted repeatedly')
   }
 
   #insert(
@@ -121,11 +122,11 @@ export class TransactionIntake {
 
   async #checkTip({ wire }: CheckedTransaction, signal: AbortSignal): Promise<void> {
     const { engine } = this.#deps.parts
-    if (engine === null) throw new ServiceError('NOT_CONFIGURED', 'no block engine is configured')
+    if (engine === null) throw new ServiceError(ERRORS.NOT_CONFIGURED, 'no block engine is configured')
     const lamports = tipOf(wire, new Set(await engine.tipAccounts(signal)))
     if (lamports >= TIP_MIN_LAMPORTS) return
     throw new ServiceError(
-      'TIP_MISSING',
+      TRANSACTION_ERRORS.TIP_MISSING,
       lamports === 0n
         ? 'tx has no tip: a system transfer to one of the tip accounts, as a static account of the transaction'
         : `tx has a tip of ${lamports} lamports; the minimum is ${TIP_MIN_LAMPORTS}`
@@ -143,9 +144,13 @@ export class TransactionIntake {
       withinNodeTime(clock, SIMULATION_WAIT_MS, (end) => parts.node.simulate(bytes, end), signal)
     )
     if (err === null || err === undefined) return
-    throw new ServiceError('PREFLIGHT_FAILED', 'the simulation of tx failed; see err and logs', {
-      members: { err, logs, units_consumed: unitsConsumed }
-    })
+    throw new ServiceError(
+      TRANSACTION_ERRORS.PREFLIGHT_FAILED,
+      'the simulation of tx failed; see err and logs',
+      {
+        members: { err, logs, units_consumed: unitsConsumed }
+      }
+    )
   }
 }
 
@@ -153,6 +158,9 @@ export class TransactionIntake {
 export function transactionIn(field: string, base64: string): CheckedTransaction {
   const outcome = checkBase64(base64)
   if (outcome.ok) return outcome.transaction
-  const code = outcome.kind === 'unsigned' ? 'TRANSACTION_UNSIGNED' : 'TRANSACTION_INVALID'
-  throw new ServiceError(code, `${field} ${outcome.reason}`)
+  const kind =
+    outcome.kind === 'unsigned'
+      ? TRANSACTION_ERRORS.TRANSACTION_UNSIGNED
+      : TRANSACTION_ERRORS.TRANSACTION_INVALID
+  throw new ServiceError(kind, `${field} ${outcome.reason}`)
 }

@@ -12,6 +12,7 @@ import type { Run } from '../../actors/supervision/process.ts'
 import { child, type Unit } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
 import { TRANSACTION_SETTINGS } from './settings.ts'
+import { TRANSACTION_ERRORS } from './errors.ts'
 import { bundleRoutes } from './routes/bundles.ts'
 import { priorityFeeRoutes } from './routes/priority-fees.ts'
 import { tipRoutes } from './routes/tips.ts'
@@ -57,6 +58,7 @@ export const TRANSACTIONS: Product = {
   name: 'transactions',
   roles: ['gateway', 'delivery'],
   settings: TRANSACTION_SETTINGS,
+  errors: TRANSACTION_ERRORS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { ports, get } = kernel

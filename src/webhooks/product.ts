@@ -3,6 +3,7 @@ import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { WEBHOOK_SETTINGS } from './settings.ts'
+import { WEBHOOK_ERRORS } from './errors.ts'
 import type { WebhookServices } from '../kernel/http/deps.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { listAttempts, storeAttempts } from './attempts.ts'
@@ -34,6 +35,7 @@ export const WEBHOOKS: Product = {
   name: 'webhooks',
   roles: ['gateway', 'delivery'],
   settings: WEBHOOK_SETTINGS,
+  errors: WEBHOOK_ERRORS,
   units: ({ config, ports: { clock }, get }) => {
     const run = outgoing({
       clock,

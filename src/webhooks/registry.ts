@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
+import { WEBHOOK_ERRORS } from './errors.ts'
 import type { Clock } from '../ports.ts'
 import type { WebhookChange, WebhookChanges } from './changes.ts'
 import type { UrlGuard, WebhookDeliveries, WebhookSecrets } from './ports.ts'
@@ -74,7 +75,8 @@ export class WebhookRegistry {
   async find(tenant: string, id: number): Promise<StoredWebhook> {
     const isId = Number.isSafeInteger(id) && id > 0 && id < ID_BOUND
     const found = isId ? await this.#documents.get(tenantShard(tenant), [tenant, id]) : null
-    if (found === null) throw new ServiceError('WEBHOOK_NOT_FOUND', 'there is no webhook with this id')
+    if (found === null)
+      throw new ServiceError(WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND, 'there is no webhook with this id')
     return found
   }
 
@@ -102,7 +104,7 @@ export class WebhookRegistry {
       const slot = freeSlot(others)
       if (slot === null)
         throw new ServiceError(
-          'WEBHOOK_LIMIT_REACHED',
+          WEBHOOK_ERRORS.WEBHOOK_LIMIT_REACHED,
           `this tenant has ${WEBHOOKS_PER_TENANT_MAX} webhooks, the most a tenant may have`
         )
       const nowMs = clock.now()
@@ -195,7 +197,7 @@ export class WebhookRegistry {
       }
       if (rotation.isDone)
         throw new ServiceError(
-          'IDEMPOTENCY_KEY_REUSED',
+          ERRORS.IDEMPOTENCY_KEY_REUSED,
           'the secret that was made with this Idempotency-Key has been replaced, and no longer signs'
         )
       const { secret: made, ...stored } = secrets.rotate(webhook, { ...rotation, nowMs: clock.now() })
@@ -274,7 +276,7 @@ function freeSlot(webhooks: readonly StoredWebhook[]): number | null {
 
 function busy(id: number): ServiceError {
   return new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `webhook ${id} was changed concurrently ${ATTEMPTS_MAX} times; retry`
   )
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../kernel/errors.ts'
+import { WEBHOOK_ERRORS } from './errors.ts'
 import type { Webhook } from './webhook.ts'
 
 /**
@@ -32,7 +33,7 @@ export function previousSecrets(
     .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
   if (previous.length >= SECRETS_MAX)
     throw new ServiceError(
-      'SECRET_LIMIT_REACHED',
+      WEBHOOK_ERRORS.SECRET_LIMIT_REACHED,
       `${SECRETS_MAX} secrets of this webhook sign now, the most that may; rotate with grace_seconds 0 to end them`
     )
   return previous

@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../kernel/config/config.ts'
 import { readSecretKey } from './settings.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 
 const KEY_BYTES = 32
 
@@ -24,12 +24,12 @@ export async function webhookSecretKey(
     if (key !== null) return key
   } catch (cause) {
     const { code = 'no code' } = cause as NodeJS.ErrnoException
-    throw new ServiceError('STORAGE_UNAVAILABLE', `cannot read or make the key file ${path} (${code})`, {
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `cannot read or make the key file ${path} (${code})`, {
       cause
     })
   }
   throw new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `${path} is not base64 of 32 bytes; restore it from a backup. Without a backup all webhook secrets are lost: remove the file, and rotate each secret`
   )
 }

@@ -1,6 +1,7 @@
 import { lookup as systemLookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { ServiceError } from '../kernel/errors.ts'
+import { WEBHOOK_ERRORS } from './errors.ts'
 import { plainAddress, publicAddress } from './public-address.ts'
 import { readWebhookUrl, type WebhookTarget } from './webhook-url.ts'
 
@@ -56,13 +57,17 @@ export class UrlGuard {
    */
   async check(url: string): Promise<WebhookTarget> {
     const reading = readWebhookUrl(url)
-    if (reading.kind === 'refused') throw new ServiceError('URL_REFUSED', `url ${reading.reason}`)
+    if (reading.kind === 'refused')
+      throw new ServiceError(WEBHOOK_ERRORS.URL_REFUSED, `url ${reading.reason}`)
     try {
       await this.addressesOf(reading.target.host)
     } catch (error) {
       // One answer for both, so that clients cannot learn which names the operator's network has.
       if (error instanceof AddressRefused || error instanceof HostUnresolved)
-        throw new ServiceError('URL_REFUSED', 'the host of url does not resolve to public addresses only')
+        throw new ServiceError(
+          WEBHOOK_ERRORS.URL_REFUSED,
+          'the host of url does not resolve to public addresses only'
+        )
       throw error
     }
     return reading.target

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { TextSeal } from '../access/text-seal.ts'
-import { ServiceError } from '../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { previousSecrets, type Rotation } from './rotation.ts'
 import { SECRET_PREFIX, signatureHeaders, signingKeysOf, type SigningKeys } from './signature.ts'
 import type { Webhook, WebhookSigner } from './webhook.ts'
@@ -83,7 +83,7 @@ export class WebhookSecrets implements WebhookSigner, TextSeal {
       return this.#decrypt(Buffer.from(purpose), Buffer.from(sealed, 'base64'))
     } catch (cause) {
       const detail = `what was stored for ${purpose} cannot be decrypted with this process's key; set MILLRACE_WEBHOOK_SECRET_KEY to the key that it was encrypted with`
-      throw new ServiceError('SERVICE_FAILED', detail, { cause })
+      throw new ServiceError(ERRORS.SERVICE_FAILED, detail, { cause })
     }
   }
 
@@ -97,7 +97,7 @@ export class WebhookSecrets implements WebhookSigner, TextSeal {
       return this.#decrypt(bindingOf(webhook), sealed)
     } catch (cause) {
       throw new ServiceError(
-        'SERVICE_FAILED',
+        ERRORS.SERVICE_FAILED,
         `the secret of webhook ${webhook.id} of ${webhook.tenant} cannot be decrypted with this process's key; set MILLRACE_WEBHOOK_SECRET_KEY to the key that it was encrypted with, or rotate the secret`,
         { cause }
       )

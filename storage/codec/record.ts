@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 import type { Key } from './keys.ts'
@@ -62,5 +62,7 @@ function checksum(key: Key, bytes: Uint8Array): number {
 }
 
 function unreadable<T>(kind: RecordKind<T>, key: Key, what: string, cause?: unknown): ServiceError {
-  return new ServiceError('STORAGE_UNAVAILABLE', `${kind.name} ${key.toString('hex')} ${what}`, { cause })
+  return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${kind.name} ${key.toString('hex')} ${what}`, {
+    cause
+  })
 }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Key } from '../codec/keys.ts'
 import { ENGINE } from './engine-options.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
@@ -121,17 +121,17 @@ export class CopyEngine {
     }
     const place = `${this.#directory}.snapshot-${process.pid}`
     if (!(await snapshotStore(this.#directory, place)))
-      throw new ServiceError('STORAGE_UNAVAILABLE', `the files in ${this.#directory} change too fast`)
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the files in ${this.#directory} change too fast`)
     return opened(place)
   }
 
   #failure(cause: unknown): ServiceError {
     if (this.#isClosed) return this.#closed()
-    return new ServiceError('STORAGE_UNAVAILABLE', `${this.#what} do not answer`, { cause })
+    return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${this.#what} do not answer`, { cause })
   }
 
   #closed(): ServiceError {
-    return new ServiceError('STORAGE_UNAVAILABLE', `${this.#what} are closed`)
+    return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${this.#what} are closed`)
   }
 }
 

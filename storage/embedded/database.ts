@@ -1,6 +1,6 @@
 import { ClassicLevel } from 'classic-level'
 import PQueue from 'p-queue'
-import { ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import { API_KEY, TENANT } from '../access-documents.ts'
@@ -175,9 +175,13 @@ export class Database {
       if (hasPoints) this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {
-      this.#failure = new ServiceError('STORAGE_UNAVAILABLE', 'a write failed; the store must be reopened', {
-        cause
-      })
+      this.#failure = new ServiceError(
+        ERRORS.STORAGE_UNAVAILABLE,
+        'a write failed; the store must be reopened',
+        {
+          cause
+        }
+      )
       this.#failed.resolve(this.#failure)
       // The engine's log may have it: the next opening tells.
       throw new UnknownOutcome(this.#failure.detail, cause)
@@ -259,5 +263,5 @@ async function readHead(
 }
 
 const foreign = (what: string): ServiceError =>
-  new ServiceError('STORAGE_UNAVAILABLE', `the store's directory ${what}`)
-const closed = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
+  new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the store's directory ${what}`)
+const closed = (): ServiceError => new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store is closed')

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/ports.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Database } from './database.ts'
 import { DocumentStage } from './document-stage.ts'
 
@@ -190,4 +190,4 @@ function ran(each: Waiting, stage: DocumentStage): boolean {
   }
 }
 
-const refused = (why: string): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', why)
+const refused = (why: string): ServiceError => new ServiceError(ERRORS.STORAGE_UNAVAILABLE, why)

@@ -2,7 +2,7 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import { lastRows } from '../../src/market/records.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { LaunchStore } from '../port.ts'
 import type { Database } from './database.ts'
 import { keysBeyond, keysOf, launchAtKey, launchKeysOf, launchOfStatusKey } from '../codec/keys.ts'
@@ -40,7 +40,8 @@ async function launchPage(view: View, page: LaunchPage): Promise<LaunchRow[]> {
   const mints = await indexedMints(view, page)
   const launches = await rows.getMany(view, mints)
   return launches.map((launch) => {
-    if (launch === null) throw new ServiceError('STORAGE_UNAVAILABLE', 'a launch in the index is missing')
+    if (launch === null)
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'a launch in the index is missing')
     return launch
   })
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { DamagedKeys } from './damaged-keys.ts'
 import { isolateDamage, readKnownDamage, withStoreLock } from './engine-files/isolation.ts'
 import { checkStore, holdsStore, type TrustedFiles } from './engine-files/store-check.ts'
@@ -27,7 +27,7 @@ export async function checkBeforeOpening(directory: string, known?: TrustedFiles
 /** Returns the error of a store whose damage leaves nothing to open. */
 export function unopenable(directory: string, fatal: readonly string[]): ServiceError {
   return new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `the store in ${directory} cannot be opened: ${fatal.join('; ')}; run \`npx millrace repair\``
   )
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { PoolStore } from '../port.ts'
@@ -64,7 +64,7 @@ async function poolsListed(view: View, mint: Pubkey, page: PoolPage): Promise<Po
   const known = isUnbound(page) ? view.recall(listedPools, mintPoolKeysOf(mint).gte) : undefined
   const pools = await rows.getMany(view, known?.slice(0, page.limit) ?? (await listedIn(view, mint, page)))
   return pools.map((pool) => {
-    if (pool === null) throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
+    if (pool === null) throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'a pool in the index is missing')
     return pool
   })
 }

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { PageRequest } from '../port.ts'
 import { cursorOfPageKey, keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'
@@ -41,7 +41,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
   pageAt(view: View, key: Key): RowPage<Row> | null {
     const page = view.get(this.#kind, key)
     if (page === null && cursorOfPageKey(key) < horizonOf(view).cursor) return null
-    if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.#kind.name} is missing`)
+    if (page === null) throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `a ${this.#kind.name} is missing`)
     return page
   }
 

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Storage } from '../port.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
 import { readStoreFiles } from './engine-files/store-check.ts'
@@ -32,7 +32,7 @@ export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Pro
   }
   const refused = (reason: string): ServiceError =>
     new ServiceError(
-      'STORAGE_UNAVAILABLE',
+      ERRORS.STORAGE_UNAVAILABLE,
       `no snapshot of the store in ${directory} can be made: ${reason}; stop the service and retry`
     )
   try {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 
 const LOCKED = 'LEVEL_LOCKED'
 
@@ -10,7 +10,7 @@ export function unopened(directory: string, cause: unknown): ServiceError {
     reason?.code === LOCKED
       ? `the store in ${directory} is open in another process`
       : `the store in ${directory} cannot be opened: ${reason?.message ?? String(cause)}`
-  return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
+  return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause })
 }
 
 /** Tells whether a store could not be opened because another process has it open. */

@@ -1,6 +1,6 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { keysOf } from '../codec/keys.ts'
 import type { KindUsage, StorageUsage } from '../port.ts'
 import { HOLDER_LISTS, PROGRAM_ACCOUNTS, ROW_KINDS, type Stay } from '../row-kinds.ts'
@@ -54,7 +54,7 @@ export async function usageOf(
     const held = { kind: HOLDER_LISTS, bytes: await copies.holders.bytes(), stays: 'needed' } as const
     return { kinds: [...usages, mirrored, held, log], freeBytes: bavail * bsize }
   } catch (cause) {
-    throw new ServiceError('STORAGE_UNAVAILABLE', `the store's directory ${directory} cannot be read`, {
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the store's directory ${directory} cannot be read`, {
       cause
     })
   }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import { damageText, type DamagedKeys, type DamagedRange } from './damaged-keys.ts'
@@ -224,7 +224,7 @@ export class View {
     const what = `${kind.name} cannot be read`
     if (cause instanceof Error && 'code' in cause && cause.code === CORRUPTION)
       this.#damaged.meet(`${what}: ${cause.message}`)
-    return new ServiceError('STORAGE_UNAVAILABLE', what, { cause })
+    return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, what, { cause })
   }
 
   /** Throws if a range of keys that was read contains damaged ones. */
@@ -257,5 +257,8 @@ function passed({ gte, lt }: KeyRange, last: Key | undefined, reverse: boolean):
 
 function damaged(kind: Named, range: DamagedRange): ServiceError {
   const what = `${kind.name} cannot be read: ${damageText(range)}`
-  return new ServiceError('STORAGE_UNAVAILABLE', `${what}; stop the service and run \`npx millrace repair\``)
+  return new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    `${what}; stop the service and run \`npx millrace repair\``
+  )
 }

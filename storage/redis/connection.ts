@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Ports } from '../../src/ports.ts'
 import { BEAT, BEAT_MS, beatReply, PRESENCE_MS } from './heartbeat.ts'
 import type { RunScript, Script } from './script.ts'
@@ -164,7 +164,7 @@ export class RedisConnection {
   }
 
   #unreachableError(): ServiceError {
-    return new ServiceError('STORAGE_UNAVAILABLE', `Redis is unreachable: ${this.#detail}`)
+    return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `Redis is unreachable: ${this.#detail}`)
   }
 
   async #takeBeat(life: number): Promise<void> {
@@ -197,7 +197,7 @@ export class RedisConnection {
     if (error.name !== 'ReplyError') return
     if (this.#state === 'starting' && REFUSAL.test(error.message)) {
       const message = `Redis at ${addressOf(this.#socket)} refuses: ${error.message}; check MILLRACE_REDIS_URL`
-      this.#started.reject(new ServiceError('STORAGE_UNAVAILABLE', message, { cause: error }))
+      this.#started.reject(new ServiceError(ERRORS.STORAGE_UNAVAILABLE, message, { cause: error }))
     }
     // The driver continues with database 0 if the configured database is refused.
     if (this.#client.status === 'connect') this.#client.disconnect(true)

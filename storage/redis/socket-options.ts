@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Ports } from '../../src/ports.ts'
 
 /**
@@ -25,7 +25,7 @@ export function socketOptions(url: string, random: Ports['random']) {
   const database = pathname.slice(1)
   if (!/^\d{0,4}$/.test(database)) {
     throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
+      ERRORS.STORAGE_UNAVAILABLE,
       'the path of MILLRACE_REDIS_URL is not the number of a database'
     )
   }

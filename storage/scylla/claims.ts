@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { EPOCHS_MAX } from './version.ts'
 import { isOutage, refused, superseded } from './errors.ts'
@@ -51,7 +51,7 @@ export async function takeEpoch(
     if (after !== null && before.epoch !== after) throw superseded()
     const epoch = (before.epoch ?? 0) + 1
     if (epoch > EPOCHS_MAX)
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'the store has no number left for a claim')
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store has no number left for a claim')
     const next = token ?? (before.token === null ? null : before.token + 1n)
     const statements = claimStatement(before, epoch, claim, next)
     if (await isTaken(client, statements)) return { epoch, token: next }

@@ -1,7 +1,7 @@
 import type { QueryOptions, types } from 'cassandra-driver'
 import { sleep } from '../../src/ports.ts'
 import type { Ports } from '../../src/ports.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { pauseAfter } from './back-off.ts'
 import type { RowWrite } from './row-write.ts'
 import { BATCH, CONDITIONAL, CONDITIONAL_BATCH, DEFINITION, PATIENT, QUORUM, SERIAL } from './driver.ts'
@@ -216,7 +216,7 @@ export class CqlClient {
   async #read({ statement, params }: CqlStatement, options: QueryOptions): Promise<types.ResultSet> {
     if (this.#closing.signal.aborted) throw closed()
     if (this.#reading >= READS_MAX)
-      throw new ServiceError('STORAGE_UNAVAILABLE', `${READS_MAX} reads of the store are under way`)
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${READS_MAX} reads of the store are under way`)
     this.#reading++
     try {
       const answer = await this.#withTries(() => this.#session.execute(statement, params, options))

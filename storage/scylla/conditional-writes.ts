@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { isOutage, refused } from './errors.ts'
 
@@ -25,7 +25,7 @@ export class ConditionalWrites {
     this.#client.assertOpen()
     const queue = this.#queues.get(partition) ?? new PQueue({ concurrency: 1 })
     if (queue.size >= WAITING_MAX || this.#waiting >= ALL_WAITING_MAX)
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes wait for the store')
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'too many changes wait for the store')
     this.#queues.set(partition, queue)
     this.#waiting++
     try {

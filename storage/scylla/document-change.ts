@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { documentKind } from '../codec/document.ts'
 import { documentRecordKey, rowOf } from '../codec/document-record-keys.ts'
 import type { Section } from '../codec/document-record-keys.ts'
@@ -132,7 +132,10 @@ export class DocumentChange {
   }
 
   #abandoned(): ServiceError {
-    return new ServiceError('STORAGE_UNAVAILABLE', `other processes keep changing the ${this.#address.kind}`)
+    return new ServiceError(
+      ERRORS.STORAGE_UNAVAILABLE,
+      `other processes keep changing the ${this.#address.kind}`
+    )
   }
 
   async #stored(address: DocumentAddress): Promise<DocumentRow | null> {

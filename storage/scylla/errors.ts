@@ -1,5 +1,5 @@
 import { errors, types } from 'cassandra-driver'
-import { LostClaim, ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
+import { ERRORS, LostClaim, ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
 
 const { responseErrorCodes: CODES } = types
 /** Answers of a server that may change within a moment. */
@@ -71,7 +71,9 @@ export function reasonOf(error: unknown): string {
 
 /** Error for a caller that the store cannot answer now. */
 export function unanswered(cause: unknown): ServiceError {
-  return new ServiceError('STORAGE_UNAVAILABLE', `the store does not answer: ${reasonOf(cause)}`, { cause })
+  return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the store does not answer: ${reasonOf(cause)}`, {
+    cause
+  })
 }
 
 /** Error for a caller whose write was done or not: the store does not answer. */
@@ -80,15 +82,15 @@ export const lostAnswer = (cause: unknown): UnknownOutcome =>
 
 /** Error for a caller whose statement the server refuses; a retry does not change it. */
 export function refused(cause: unknown): ServiceError {
-  return new ServiceError('STORAGE_UNAVAILABLE', `the store refuses: ${reasonOf(cause)}`, { cause })
+  return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the store refuses: ${reasonOf(cause)}`, { cause })
 }
 
-export const closed = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
+export const closed = (): ServiceError => new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store is closed')
 
 /** Error for claims and commits of a process whose claim was taken over. `token` is that of the claim that outranks it. */
 export const superseded = (token: bigint | null = null): LostClaim =>
   new LostClaim(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     'another process writes now: this one has lost its claim to write blocks',
     { outrankedBy: token === null ? null : Number(token) }
   )
@@ -96,7 +98,7 @@ export const superseded = (token: bigint | null = null): LostClaim =>
 /** Error for commits that are built on one that the cluster no longer has. */
 export const forgotten = (): ServiceError =>
   new LostClaim(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     'the cluster has forgotten the last blocks that it acknowledged: its nodes need commitlog_sync: batch, or more replicas'
   )
 
@@ -115,18 +117,18 @@ export class NotYetOpen extends ServiceError {}
 export function startProblem(error: unknown, target: ConnectTarget): ServiceError {
   if (error instanceof ServiceError) {
     const isPassing = isOutage(error.cause) || isMissing(error)
-    return isPassing ? new NotYetOpen(error.code, error.detail, { cause: error.cause }) : error
+    return isPassing ? new NotYetOpen(error.kind, error.detail, { cause: error.cause }) : error
   }
   const refusal = startRefusal(error, target)
-  if (refusal !== null) return new ServiceError('STORAGE_UNAVAILABLE', refusal, { cause: error })
+  if (refusal !== null) return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, refusal, { cause: error })
   const points = target.contactPoints.join(', ')
   const reason = reasonOf(error)
   if (!isOutage(error)) {
     const detail = `the store at ${points} cannot be used: ${reason}`
-    return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause: error })
+    return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause: error })
   }
   const detail = `no CQL server answers at ${points} (${reason}): start it, or correct MILLRACE_SCYLLA_CONTACT_POINTS and MILLRACE_SCYLLA_PORT`
-  return new NotYetOpen('STORAGE_UNAVAILABLE', detail, { cause: error })
+  return new NotYetOpen(ERRORS.STORAGE_UNAVAILABLE, detail, { cause: error })
 }
 
 /** The reason why a cluster that answers refuses the login; null if that is not the problem. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { DocumentHeader, HotValue } from '../document-store.ts'
 import { blob } from './client.ts'
@@ -101,7 +101,7 @@ export class HotValues {
   async #gather(document: DocumentHeader, token: number, { place, writeAt }: GatheredWrite): Promise<void> {
     this.#client.assertOpen()
     if (this.#writing >= WRITING_MAX)
-      throw new ServiceError('STORAGE_UNAVAILABLE', `${WRITING_MAX} writes of hot values are under way`)
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${WRITING_MAX} writes of hot values are under way`)
     const ttl = ttlSecondsOf(document.expiresAtMs, this.#client.now())
     const { kind, partition, key } = document.address
     const gathering = this.#gatheringOf(JSON.stringify([kind, partition]))

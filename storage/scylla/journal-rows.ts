@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { blockCommitKind } from '../codec/block-commit.ts'
 import { packRecord, unpackRecord } from '../codec/record.ts'
 import type { BlockCommit } from '../port.ts'
@@ -125,4 +125,4 @@ class Pieces {
 }
 
 const lacking = (number: number): ServiceError =>
-  new ServiceError('STORAGE_UNAVAILABLE', `the journal lacks block ${number}, which is committed`)
+  new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the journal lacks block ${number}, which is committed`)

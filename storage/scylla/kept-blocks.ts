@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Edit } from '../../src/market/amendment.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import { keptBlockKind } from '../codec/kept-block.ts'
@@ -162,4 +162,4 @@ class KeptPieces {
 }
 
 const lacking = (slot: number): ServiceError =>
-  new ServiceError('STORAGE_UNAVAILABLE', `the store lacks some of the undo data of block ${slot}`)
+  new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the store lacks some of the undo data of block ${slot}`)

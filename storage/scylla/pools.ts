@@ -1,5 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import { keyText, mintPoolKey } from '../codec/keys.ts'
@@ -52,7 +52,7 @@ export function poolTable(base: ScyllaBase): Table<PoolStore> {
       return rows.filter((row) => {
         // If an amendment removed it meanwhile, the query runs again.
         if (row === null && snapshot === base.visibility.snapshot)
-          throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
+          throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'a pool in the index is missing')
         return row !== null
       })
     })

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Visibility } from './visibility.ts'
 
 /**
@@ -21,5 +21,5 @@ export async function readConsistently<T>(
     const now = visibility.snapshot
     if (now.epoch === epoch && now.lastCommit === lastCommit) return answer
   }
-  throw new ServiceError('STORAGE_UNAVAILABLE', `flushes overtook a query ${ATTEMPTS_MAX} times`)
+  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `flushes overtook a query ${ATTEMPTS_MAX} times`)
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 
 const MINUTE = 60
@@ -109,6 +109,6 @@ function windowOf(unit: CompactionWindow['unit'], size: number, seconds: number)
 
 const unfit = (ttlSeconds: number, why: string): ServiceError =>
   new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `rows cannot be stored for ${ttlSeconds} s: ${why}, and files of ${WINDOWS_MIN} to ${WINDOWS_MAX} windows are what a cluster handles well; set MILLRACE_RETENTION_DAYS`
   )

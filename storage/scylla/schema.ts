@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { sleep } from '../../src/ports.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Conditional, CqlClient } from './client.ts'
@@ -148,7 +148,7 @@ async function makeKeyspace(client: CqlClient, options: SchemaOptions): Promise<
     const replicas = Number(stored[datacenter] ?? stored['replication_factor'])
     if (replicas === replication) return
     throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
+      ERRORS.STORAGE_UNAVAILABLE,
       `the keyspace ${keyspace} has ${replicas || 'no'} replicas in ${datacenter}, not ${replication}: set MILLRACE_SCYLLA_REPLICATION, or alter the keyspace and repair it`
     )
   }
@@ -197,7 +197,7 @@ function refuseNewer(version: number, files: readonly SchemaFile[], keyspace: st
   const newest = files.at(-1)!.version
   if (version <= newest) return
   throw new ServiceError(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     `the keyspace ${keyspace} has schema ${version}, newer than ${newest}, the newest this version knows: run a newer version, or use another keyspace`
   )
 }
@@ -223,7 +223,7 @@ class SchemaLock {
     while (!(await this.#takeIfFree())) {
       if (clock.now() > deadline || lockWait.end.aborted)
         throw new NotYetOpen(
-          'STORAGE_UNAVAILABLE',
+          ERRORS.STORAGE_UNAVAILABLE,
           `another process has been changing the schema for ${lockWait.ms / 1_000} s: check that process, and restart`
         )
       lockWait.waiting('another process is changing the schema of the keyspace')
@@ -288,6 +288,6 @@ const NEVER = new AbortController().signal
 
 const lostLock = (): NotYetOpen =>
   new NotYetOpen(
-    'STORAGE_UNAVAILABLE',
+    ERRORS.STORAGE_UNAVAILABLE,
     'another process took over the change of the schema, which took longer than its lock: restart'
   )

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { CqlClient } from './client.ts'
 
 /** The oldest versions with which this store's statements are known to work. */
@@ -28,7 +28,7 @@ export function refuseOldServer({ product, version }: ServerVersion): void {
   const isOld = Number(foundMajor) < major || (Number(foundMajor) === major && Number(foundMinor) < minor)
   if (foundMajor === undefined || isOld)
     throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
+      ERRORS.STORAGE_UNAVAILABLE,
       `the cluster runs ${product} ${version}, which is too old: upgrade it to ${major}.${minor} or newer`
     )
 }

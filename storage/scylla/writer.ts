@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
@@ -266,7 +266,7 @@ export class BlockWriter {
   #version(place: number): Version {
     const version = { epoch: this.#writerClaim.epoch!, number: this.#writerClaim.newest + 1 + place }
     if (version.number > COMMITS_MAX)
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'the store has no number left for a commit')
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store has no number left for a commit')
     return version
   }
 
@@ -301,4 +301,4 @@ function tryTo<T>(run: () => T): T | null {
 }
 
 const overfull = (): ServiceError =>
-  new ServiceError('STORAGE_UNAVAILABLE', `${COMMITS_WAITING_MAX} commits wait for the store`)
+  new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${COMMITS_WAITING_MAX} commits wait for the store`)

@@ -3,7 +3,9 @@ import t from 'tap'
 import { keyState } from '../../src/access/caller.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
-import { ServiceError, type ErrorCode } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { ACCESS_ERRORS } from '../../src/access/errors.ts'
+import type { ErrorKind } from '../../src/kernel/error-kind.ts'
 import { settle } from '../virtual-time.ts'
 import { randomRuns } from '../random-runs.ts'
 import { MemoryAccess } from './memory-access.ts'
@@ -26,10 +28,10 @@ async function join(access: MemoryAccess): Promise<{ keys: KeyDirectory; told: (
   return { keys, told: () => told }
 }
 
-async function refusal(change: Promise<unknown>): Promise<ErrorCode | null> {
+async function refusal(change: Promise<unknown>): Promise<ErrorKind | null> {
   return change.then(
     () => null,
-    (error: unknown) => (error instanceof ServiceError ? error.code : null)
+    (error: unknown) => (error instanceof ServiceError ? error.kind : null)
   )
 }
 
@@ -98,16 +100,20 @@ t.test('a change starts from the key as other processes have last changed it', a
   t.equal(issued.row.tenant, 'acme', 'a tenant that was made elsewhere')
   const { row } = await one.rotate(issued.row.id, 100, 3)
   t.equal(row.tenant, 'acme', 'a key that was made elsewhere')
-  t.equal(await refusal(two.rotate(issued.row.id, 100, 4)), 'KEY_INACTIVE', 'its successor is elsewhere')
+  t.equal(
+    await refusal(two.rotate(issued.row.id, 100, 4)),
+    ACCESS_ERRORS.KEY_INACTIVE,
+    'its successor is elsewhere'
+  )
   await one.revoke(issued.row.id, 5)
   t.equal((await two.revoke(issued.row.id, 6)).revokedAtMs, 5)
   t.match(two.key(issued.row.id), { successor: row.id, revokedAtMs: 5 }, 'nothing of it is lost')
-  t.equal(await refusal(two.issue({ ...ACME, tenant: 'beta' }, 7)), 'TENANT_NOT_FOUND')
-  t.equal(await refusal(two.revoke('nobody', 7)), 'KEY_NOT_FOUND')
+  t.equal(await refusal(two.issue({ ...ACME, tenant: 'beta' }, 7)), ACCESS_ERRORS.TENANT_NOT_FOUND)
+  t.equal(await refusal(two.revoke('nobody', 7)), ACCESS_ERRORS.KEY_NOT_FOUND)
   const admins = [await one.issue(ADMIN, 8), await one.issue(ADMIN, 8)]
   await two.reload()
   await one.revoke(admins[0]!.row.id, 9)
-  t.equal(await refusal(two.revoke(admins[1]!.row.id, 10)), 'KEY_LAST')
+  t.equal(await refusal(two.revoke(admins[1]!.row.id, 10)), ACCESS_ERRORS.KEY_LAST)
 })
 
 t.test('a directory without other processes reads the store once', async (t) => {
@@ -189,7 +195,7 @@ t.test(
     await settle()
     const { row: successor } = await two.rotate(row.id, 10, 4)
     write.resolve()
-    t.equal(await late, 'KEY_INACTIVE')
+    t.equal(await late, ACCESS_ERRORS.KEY_INACTIVE)
     t.equal(one.key(row.id).successor, successor.id)
     const working = one.keys.filter((key) => keyState(key, 100) === 'active')
     await one.reload()
@@ -210,9 +216,9 @@ t.test(
     const { key, row } = await keys.issue(ACME, 2)
     const all = access.keys.all.bind(access.keys)
     Object.assign(access.keys, {
-      all: () => Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'on purpose'))
+      all: () => Promise.reject(new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'on purpose'))
     })
-    t.equal(await refusal(keys.reload()), 'STORAGE_UNAVAILABLE')
+    t.equal(await refusal(keys.reload()), ERRORS.STORAGE_UNAVAILABLE)
     t.equal(keys.find(key)?.keyId, row.id)
     t.equal(keys.tenants.length, 1)
     Object.assign(access.keys, { all })
@@ -234,7 +240,7 @@ t.test('a key that is gone from the store works no more, and the order is that o
   access.rows.delete(second.row.id)
   await keys.reload()
   t.equal(keys.find(second.key), null)
-  t.throws(() => keys.key(second.row.id), { code: 'KEY_NOT_FOUND' })
+  t.throws(() => keys.key(second.row.id), { name: 'ServiceError', kind: ACCESS_ERRORS.KEY_NOT_FOUND })
   access.rows.delete(third.row.id)
   await keys.reload()
   t.strictSame(keys.keys, [first.row], 'also the last one')

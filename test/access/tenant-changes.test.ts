@@ -2,6 +2,7 @@ import t from 'tap'
 import { noted, RequestEffects, withEffects } from '../../src/kernel/request-effects.ts'
 import { TenantChanges } from '../../src/access/tenant-changes.ts'
 import { settle } from '../virtual-time.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 t.test('changes of one tenant run one after another, in the order of their requests', async (t) => {
   const changes = new TenantChanges()
@@ -59,7 +60,7 @@ t.test('a thousand changes of a tenant may wait, and one more has not begun', as
   )
   await t.rejects(
     changes.run('a', async () => t.fail('it began')),
-    { code: 'CHANGE_NOT_BEGUN' }
+    { name: 'ServiceError', kind: ERRORS.CHANGE_NOT_BEGUN }
   )
   t.equal(await changes.run('b', async () => 'done'), 'done')
   first.resolve()

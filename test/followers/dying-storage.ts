@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { NewDocumentRow } from '../../storage/document-store.ts'
 import type { Storage } from '../../storage/port.ts'
 
@@ -61,6 +61,6 @@ export class DyingStorage {
 
 class Killed extends ServiceError {
   constructor() {
-    super('STORAGE_UNAVAILABLE', 'the process is dead')
+    super(ERRORS.STORAGE_UNAVAILABLE, 'the process is dead')
   }
 }

@@ -28,17 +28,18 @@ function trespasses(files: readonly SourceFile[], forbidden: readonly RegExp[]):
 
 /**
  * The floors of the house from the ground up: a file imports from its own room and from floors below it. Rooms of one floor
- * do not import each other. A product's room reaches over several floors: its settings lie low, its domain above the store,
+ * do not import each other. A product's room reaches over several floors: its settings and errors lie low, its domain above the store,
  * its routes above HTTP, its wiring above the actors, its commands at the top. The first pattern that matches a path is its
  * room.
  */
 const FLOORS: readonly (readonly RegExp[])[] = [
   [/^src\/chain\//],
   [/^src\/market\//],
-  [/^src\/(kernel\/(errors|json-depth|time-limits)|ports|version)\.ts$/],
+  [/^src\/(kernel\/(error-kind|errors|json-depth|time-limits)|ports|version)\.ts$/],
   [
     /^src\/kernel\/request-effects\.ts$/,
     /^src\/kernel\/work\//,
+    /^src\/[\w-]+\/errors\.ts$/,
     /^src\/kernel\/compose\/(capability|handle)\.ts$/
   ],
   [

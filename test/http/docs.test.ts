@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { ERRORS } from '../../src/kernel/errors.ts'
-import { PROBLEM_TEXTS } from '../../src/edge/routes/problem-texts.ts'
+import { errorsOf } from '../../src/kernel/compose/product.ts'
+import { PRODUCTS } from '../../src/products.ts'
 import { demoKeyFileOf } from '../../src/access/product.ts'
 import { marketApp, type Body } from './market-app.ts'
 
@@ -83,10 +83,10 @@ t.test('the type of every problem leads to a page that explains it, to people an
   const app = await marketApp(t)
   const index = await app.get('/problems', { accept: 'text/html' })
   // Errors with one code have one page, of the first of them.
-  const firsts = Object.entries(ERRORS).filter(
-    ([, { code }], at, all) => all.findIndex(([, other]) => other.code === code) === at
+  const firsts = errorsOf(PRODUCTS).filter(
+    ({ code }, at, all) => all.findIndex((other) => other.code === code) === at
   )
-  for (const [error, { code, title, status }] of firsts) {
+  for (const { code, title, status, meaning, remedy } of firsts) {
     const path = `/problems/${code.replaceAll('_', '-')}`
     t.ok(index.text.includes(`href="${path}"`), code)
     const page = await app.get(path, { accept: 'text/html,application/xhtml+xml;q=0.9' })
@@ -97,7 +97,6 @@ t.test('the type of every problem leads to a page that explains it, to people an
     for (const name of [code, code.toUpperCase(), code.replaceAll('_', '-').toUpperCase()])
       t.equal((await app.get(`/problems/${name}`, { accept: 'text/html' })).text, page.text, name)
     const { body, type } = await app.get(path, {})
-    const { meaning, remedy } = PROBLEM_TEXTS[error as keyof typeof ERRORS]
     t.equal(type, 'application/json; charset=utf-8')
     t.match(body, { code, title, status, meaning, remedy, example: { type: path, code } })
   }

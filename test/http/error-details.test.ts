@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Storage } from '../../storage/port.ts'
 import { block } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
@@ -42,7 +42,7 @@ async function pathsOf(app: MarketApp): Promise<string[]> {
 for (const [name, thrown] of [
   [
     'says why',
-    (detail: string) => new ServiceError('STORAGE_UNAVAILABLE', detail, { cause: new Error(detail) })
+    (detail: string) => new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause: new Error(detail) })
   ],
   ['throws what nobody expects', (detail: string) => new Error(detail)]
 ] as const) {

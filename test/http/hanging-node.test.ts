@@ -15,6 +15,7 @@ import type { TransactionNode } from '../../src/transactions/ports.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
 import { marketApp } from './market-app.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const SCOPES = ['data:read', 'tx:send', 'rpc:read', 'rpc:send'] as const
 /** Calls that need the node, where the first example of an endpoint does not. */
@@ -81,7 +82,9 @@ t.test(
         routesOf(PRODUCTS)
       )
       await app.ready()
-      const waiting = app.served.filter(({ endpoint: { errors } }) => errors.includes('UPSTREAM_TIMEOUT'))
+      const waiting = app.served.filter(({ endpoint: { errors } }) =>
+        errors.includes(ERRORS.UPSTREAM_TIMEOUT)
+      )
       t.ok(waiting.length >= 7, `${waiting.length} endpoints wait for a node`)
       const answers = waiting.map(async ({ endpoint }) => ({
         endpoint,

@@ -8,6 +8,7 @@ import { tenantsIn } from '../../storage/access-documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { randomRuns } from '../random-runs.ts'
 import { NOON, URL_OF, webhookClient } from './webhook-client.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const WISH = { url: URL_OF, channels: ['launches', 'pools'] }
 const KEY = { 'idempotency-key': 'b0a7c3a2-5f0e-4f0a-9f8e-1d2c3b4a5968' }
@@ -178,7 +179,7 @@ t.test('a key is free again after 24 hours', async (t) => {
   t.same(await once('a'), ['1', false])
   nowMs += IDEMPOTENT_REQUEST.ttlMs! - 1
   t.same(await once('a'), ['1', true])
-  await t.rejects(once('b'), { code: 'IDEMPOTENCY_KEY_REUSED' })
+  await t.rejects(once('b'), { name: 'ServiceError', kind: ERRORS.IDEMPOTENCY_KEY_REUSED })
   nowMs += 1
   t.same(await once('b'), ['2', false])
 })

@@ -3,6 +3,7 @@ import { loadedRanking } from '../../src/data/routes/loaded-ranking.ts'
 import { RankingHandle } from '../../src/data/ranking-handle.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 t.test('a request gets the ranking at once where there is one, else as soon as it is loaded', async (t) => {
   const clock = virtualClock()
@@ -22,7 +23,8 @@ t.test('a request that has waited a second is told to come back', async (t) => {
   live.show(new Ranking())
   live.withdraw()
   const early = t.rejects(loadedRanking({ ranking: live, clock }, new AbortController().signal), {
-    code: 'INDEX_LOADING'
+    name: 'ServiceError',
+    kind: ERRORS.INDEX_LOADING
   })
   await advance(clock, 1_000)
   await early

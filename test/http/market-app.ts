@@ -11,7 +11,7 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { DecodingReport } from '../../src/ingest/decoding-report.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
-import { routesOf } from '../../src/kernel/compose/product.ts'
+import { errorsOf, routesOf } from '../../src/kernel/compose/product.ts'
 import { PRODUCTS } from '../../src/products.ts'
 import { DEADLINE_MS } from '../../src/kernel/http/deadline.ts'
 import type { AppDeps } from '../../src/kernel/http/deps.ts'
@@ -211,6 +211,7 @@ export async function marketApp(
       clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
     },
     version: '1.2.3',
+    errors: errorsOf(PRODUCTS),
     sourceKind: 'rpc',
     source: () => world.source,
     redisAway: () => world.redisAway,

@@ -1,7 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { ERRORS } from '../../src/kernel/errors.ts'
+import { errorsOf } from '../../src/kernel/compose/product.ts'
 import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
+import { PRODUCTS } from '../../src/products.ts'
 import { marketApp } from './market-app.ts'
 
 /** Routes that document the API, and the stream, which has its own document. */
@@ -183,7 +184,7 @@ t.test('every error of the service is documented where it can be met', async (t)
   // These problems answer requests without an operation.
   const elsewhere = ['unknown_route', 'method_not_allowed']
   const { text } = await app.get('/asyncapi.json', {})
-  for (const { code } of Object.values(ERRORS)) {
+  for (const { code } of errorsOf(PRODUCTS)) {
     if (!elsewhere.includes(code)) t.ok(`${described}${text}`.includes(`\`${code}\``), code)
   }
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { writeWordsCursor } from '../../src/kernel/http/page-cursor.ts'
 import { rankPlaces, readRankingCursor, writeRankingCursor } from '../../src/data/routes/pool-ranking.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 t.test('values are in order, unknown ones last, equals as they were', async (t) => {
   const values = [3, null, 9, 3, null, 0]
@@ -24,7 +25,7 @@ t.test('a place comes back as it was, and one that was not written is refused', 
   ])
     t.throws(
       () => readRankingCursor('list', writeWordsCursor('list', words)),
-      { code: 'CURSOR_INVALID' },
+      { name: 'ServiceError', kind: ERRORS.CURSOR_INVALID },
       words.join()
     )
 })

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { USDC } from '../../src/market/cash.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { withFaults } from '../../storage/faults.ts'
 import { block, buy, key, launch, NOON, TOKEN } from '../market/world.ts'
 import { marketApp, type Answer, type Body, type MarketApp } from './market-app.ts'
@@ -276,7 +276,7 @@ t.test('a store that cannot answer is 503 with Retry-After, and the operator hea
 })
 
 t.test('what an outage of the store refuses is 503 each time, and no error in the log', async (t) => {
-  const away = new ServiceError('STORAGE_UNAVAILABLE', 'the store does not answer')
+  const away = new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store does not answer')
   const app = await marketApp(t, (storage) => ({
     ...storage,
     trades: { ...storage.trades, ofMint: () => Promise.reject(away) },

@@ -12,6 +12,7 @@ import { block, buy, key, NOON, TOKEN } from '../market/world.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
 import { emptyCommit } from './commits.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const ROUTE = { path: '/', scope: 'any-key' } as const
 
@@ -171,7 +172,7 @@ t.test('an answer that takes too long is given up with 503, and may be asked for
     signals.push(signal)
     return new Promise<never>(() => undefined)
   })
-  const failed = t.rejects(slow, { code: 'DEADLINE_EXCEEDED' })
+  const failed = t.rejects(slow, { name: 'ServiceError', kind: ERRORS.DEADLINE_EXCEEDED })
   await advance(clock, 1999)
   t.equal(signals[0]?.aborted, false)
   await advance(clock, 1)

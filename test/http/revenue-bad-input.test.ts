@@ -5,6 +5,7 @@ import { ledgerProgressIn } from '../../src/revenue/ledger-progress.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import { key, NOON } from '../market/world.ts'
 import { ALICE, BOB, entry, GRAIN, revenueClient, signatureOf } from './revenue-client.ts'
+import { REVENUE_ERRORS } from '../../src/revenue/errors.ts'
 
 const ACCOUNTS = '/v1/revenue/accounts'
 const EVENTS = '/v1/revenue/events'
@@ -206,7 +207,8 @@ t.test('twenty tenants watch 200 addresses each, and each has its own', async (t
       )
     )
     await t.rejects(registry.watch(tenant, { address: ALICE, label: '', role: 'other' }, 1), {
-      code: 'WATCH_LIMIT_REACHED'
+      name: 'ServiceError',
+      kind: REVENUE_ERRORS.WATCH_LIMIT_REACHED
     })
   }
 })

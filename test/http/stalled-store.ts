@@ -1,4 +1,4 @@
-import { UnknownOutcome, ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { IDEMPOTENT_REQUEST } from '../../src/kernel/http/idempotency.ts'
@@ -84,7 +84,7 @@ export class StalledStore {
     if (fault === 'silent' || fault === 'lost') await write()
     this.#reached.resolve(fault)
     if (fault === 'silent' || fault === 'stuck') return new Promise(() => undefined)
-    if (fault === 'refused') throw new ServiceError('STORAGE_UNAVAILABLE', 'the write is refused')
+    if (fault === 'refused') throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the write is refused')
     throw new UnknownOutcome('no answer', new Error('a timeout'))
   }
 }

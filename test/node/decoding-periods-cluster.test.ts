@@ -6,9 +6,10 @@ import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { lendKeyspace } from '../storage/scylla-keyspace.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const CPMM = new Set<VenueId>(['raydium-cpmm'])
-const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
+const LOST = { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE, detail: /another process writes now/ }
 const PUMPSWAP = new Set<VenueId>(['pumpswap'])
 
 testWithCql(t, 'a leader that was replaced records no decoding', async (t, server) => {

@@ -9,7 +9,7 @@ import { supervise } from '../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { CashList } from '../../src/market/cash.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
@@ -134,7 +134,7 @@ testWithFixtures(
       const failed = Promise.withResolvers<Error>()
       const commit: Storage['blocks']['commit'] = async (block) => {
         if (++commits <= 5) return storage.blocks.commit(block)
-        const failure = new ServiceError('STORAGE_UNAVAILABLE', 'the store must be reopened')
+        const failure = new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store must be reopened')
         failed.resolve(failure)
         throw failure
       }

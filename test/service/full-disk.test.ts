@@ -5,7 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { readConfig } from '../../src/kernel/config/config.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { openCoordination, storeDirectory } from '../../src/store/opening.ts'
 import { startService } from '../../src/service.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -99,7 +99,7 @@ t.test('a disk that is full when the first keys are stored refuses the start', a
   const storage = await openEmbeddedStorage({ directory: storeDirectory(config) })
   const put = async (): Promise<never> => {
     const cause = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
-    throw new ServiceError('STORAGE_UNAVAILABLE', 'a write failed', { cause })
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'a write failed', { cause })
   }
   const service = startService({
     config,

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { readConfig } from '../../src/kernel/config/config.ts'
 import { WSOL } from '../../src/market/cash.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { openCoordination, storeDirectory } from '../../src/store/opening.ts'
 import { startService } from '../../src/service.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
@@ -104,7 +104,7 @@ t.test('writes of the ledger that fail disturb nothing else, and no row is missi
   const ledger = await user.hear(t)
 
   const failures: readonly (() => Error)[] = [
-    () => new ServiceError('STORAGE_UNAVAILABLE', 'on purpose'),
+    () => new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'on purpose'),
     () => new Error('a bug, on purpose')
   ]
   for (const [index, failure] of failures.entries()) {

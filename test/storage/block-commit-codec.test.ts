@@ -5,6 +5,7 @@ import { slotFieldsKind, slotKind } from '../../storage/codec/kinds.ts'
 import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const key = Buffer.from('j1')
 
@@ -34,7 +35,10 @@ t.test('a packed block with any byte changed is refused', async (t) => {
   for (let at = 1; at < packed.length; at += 97) {
     const damaged = Buffer.from(packed)
     damaged[at]! ^= 1
-    assert.throws(() => unpackRecord(blockCommitKind, key, damaged), { code: 'STORAGE_UNAVAILABLE' })
+    assert.throws(() => unpackRecord(blockCommitKind, key, damaged), {
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE
+    })
   }
   t.pass()
 })

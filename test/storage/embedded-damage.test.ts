@@ -8,6 +8,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { damagedCopy, filesOf, fillSettled, readAll, zero, type Outcomes } from './damaged-store.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const BLOCKS = 120
 /** Number of damaged places. Each needs two processes, a second of the processor. */
@@ -112,7 +113,8 @@ t.test(
       harm(copy)
       const before = readdirSync(copy)
       await t.rejects(openEmbeddedStorage({ directory: copy }), {
-        code: 'STORAGE_UNAVAILABLE',
+        name: 'ServiceError',
+        kind: ERRORS.STORAGE_UNAVAILABLE,
         detail: new RegExp(`cannot be opened: ${file}.*npx millrace repair`)
       })
       t.strictSame(readdirSync(copy), before)

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { z } from 'zod'
 import type { CrashPoint } from '../../storage/crash-points.ts'
-import { UnknownOutcome } from '../../src/kernel/errors.ts'
+import { ERRORS, UnknownOutcome } from '../../src/kernel/errors.ts'
 import { defineDocument } from '../../storage/document-definition.ts'
 import { Documents } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -113,6 +113,6 @@ t.test('a write that fails on the disk may have been done, and later ones are no
   t.ok(first instanceof UnknownOutcome, String(first))
   isFull = false
   const later: unknown = await notes.insert({ name: 'later' }).catch((error: unknown) => error)
-  t.match(later, { code: 'STORAGE_UNAVAILABLE' })
+  t.match(later, { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
   t.notOk(later instanceof UnknownOutcome, 'the store is to be opened again first')
 })

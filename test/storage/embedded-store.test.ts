@@ -9,6 +9,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { damageRecords, rawContents, withRawStore } from './embedded-directory.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const mint = sampleMint(0)
 
@@ -17,7 +18,7 @@ t.test('a second process that opens the same directory is told so', async (t) =>
   const storage = await openEmbeddedStorage({ directory })
   const script = `
     import { openEmbeddedStorage } from ${JSON.stringify(new URL('../../storage/embedded/store.ts', import.meta.url).href)}
-    await openEmbeddedStorage({ directory: ${JSON.stringify(directory)} }).catch(error => console.log(error.code, error.detail))`
+    await openEmbeddedStorage({ directory: ${JSON.stringify(directory)} }).catch(error => console.log(error.kind.name, error.detail))`
   const second = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   t.equal(second.stdout.trim(), `STORAGE_UNAVAILABLE the store in ${directory} is open in another process`)
   t.equal(await storage.blocks.commit(blockOfTrades(0, mint, 1)), true, 'the first goes on')
@@ -31,7 +32,8 @@ t.test('a store of a newer format is refused and left as it is', async (t) => {
   )
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     detail: /has format 4, newer than 3/
   })
   t.strictSame(await rawContents(directory), before)
@@ -44,7 +46,8 @@ t.test('a store of an older format is refused with what to do, and left as it is
   )
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     detail: /has format 1, which this version no longer reads: start with an empty directory and reindex/
   })
   t.strictSame(await rawContents(directory), before)
@@ -54,7 +57,8 @@ t.test('a directory that holds something else is refused', async (t) => {
   const directory = t.testdir()
   await withRawStore(directory, (raw) => raw.put(Buffer.from('someone'), Buffer.from('else')))
   await t.rejects(openEmbeddedStorage({ directory }), {
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     detail: /something else/
   })
 })
@@ -74,7 +78,8 @@ t.test('a damaged record of any kind is an error that names it', async (t) => {
   const damaged = await openEmbeddedStorage({ directory })
   t.teardown(() => damaged.close())
   const named = (name: string) => ({
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     detail: new RegExp(`^${name} [0-9a-f]+ is damaged`)
   })
   await t.rejects(damaged.pairs.get(pair!), named('pairs'))

@@ -5,6 +5,7 @@ import { withFaults } from '../../storage/faults.ts'
 import type { StorageFault } from '../../storage/faults.ts'
 import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades } from '../../storage/test/sample-blocks.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const mint = sampleMint(0)
 
@@ -20,7 +21,10 @@ t.test('the n-th call fails without reaching the store, the others pass', async 
     { operation: 'trades.ofMint', nth: 9, effect: { kind: 'fail' } }
   ])
   t.equal(await storage.blocks.commit(blockOfTrades(0, mint, 2)), true)
-  await t.rejects(storage.blocks.commit(blockOfTrades(1, mint, 2)), { code: 'STORAGE_UNAVAILABLE' })
+  await t.rejects(storage.blocks.commit(blockOfTrades(1, mint, 2)), {
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE
+  })
   t.equal((await storage.blocks.head())?.slot, slotAt(0))
   t.equal(await storage.blocks.commit(blockOfTrades(1, mint, 2)), true)
   t.strictSame(
@@ -33,7 +37,10 @@ t.test('a commit whose answer is lost is stored, and a second try says so', asyn
   const { storage } = await openFaulty(t, [
     { operation: 'blocks.commit', nth: 1, effect: { kind: 'fail-after' } }
   ])
-  await t.rejects(storage.blocks.commit(blockOfTrades(0, mint, 2)), { code: 'STORAGE_UNAVAILABLE' })
+  await t.rejects(storage.blocks.commit(blockOfTrades(0, mint, 2)), {
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE
+  })
   t.equal(await storage.blocks.commit(blockOfTrades(0, mint, 2)), false)
   t.equal((await storage.trades.ofMint(mint, { order: 'asc', limit: 10 })).length, 2)
 })

@@ -10,6 +10,7 @@ import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { sampleLogEntry } from '../../storage/test/sample-log.ts'
 import { randomRuns } from '../random-runs.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 /** Log entries of any channel and slot; bodies of any bytes, some of them similar. */
 const anyPart: fc.Arbitrary<LogEntry> = fc
@@ -96,8 +97,14 @@ t.test('a packed part with any byte changed is refused, as is one under the key 
   for (let at = 0; at < bytes.length; at += 7) {
     const damaged = bytes.slice()
     damaged[at]! ^= 1
-    assert.throws(() => unpacked(entry, damaged), { code: 'STORAGE_UNAVAILABLE' })
+    assert.throws(() => unpacked(entry, damaged), { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
   }
-  t.throws(() => unpacked({ ...entry, slot: entry.slot + 1 }, bytes), { code: 'STORAGE_UNAVAILABLE' })
-  t.throws(() => unpacked({ ...entry, channel: 'curves' }, bytes), { code: 'STORAGE_UNAVAILABLE' })
+  t.throws(() => unpacked({ ...entry, slot: entry.slot + 1 }, bytes), {
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE
+  })
+  t.throws(() => unpacked({ ...entry, channel: 'curves' }, bytes), {
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE
+  })
 })

@@ -9,6 +9,7 @@ import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
 import { virtualClock } from '../virtual-time.ts'
 import { joinService } from './redis-processes.ts'
 import { until } from '../until.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const ONE: Script = { name: 'one', keys: 0, lua: 'return 1' }
 
@@ -45,8 +46,11 @@ testWithOwnRedis(
       await redis.kill()
       await until(() => !connection.available)
       t.ok(connection.outage!.sinceMs >= beforeMs)
-      await t.rejects(one([], []), { code: 'STORAGE_UNAVAILABLE' })
-      await t.rejects(connection.publish('x', 'y'), { code: 'STORAGE_UNAVAILABLE' })
+      await t.rejects(one([], []), { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
+      await t.rejects(connection.publish('x', 'y'), {
+        name: 'ServiceError',
+        kind: ERRORS.STORAGE_UNAVAILABLE
+      })
       await until(() => connection.outage?.detail.includes('ECONNREFUSED') ?? false)
       await redis.start()
       await until(() => connection.available)

@@ -22,10 +22,11 @@ import type { AmendedSeries } from './amended-series.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import type { AmendPlan } from './scylla-amend-child.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const CHILD = join(import.meta.dirname, 'scylla-amend-child.ts')
 const NO_GAPS = { put: [], remove: [] }
-const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
+const LOST = { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE, detail: /another process writes now/ }
 const mint = sampleMint(0)
 /** Some blocks are inserted later, and the last two are lost. */
 const SERIES: AmendedSeries = { seed: 2, blocks: 14, late: [3, 4, 9], lost: 2 }

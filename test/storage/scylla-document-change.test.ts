@@ -1,6 +1,6 @@
 import { errors } from 'cassandra-driver'
 import t from 'tap'
-import { ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
 import type { CqlClient } from '../../storage/scylla/client.ts'
 import { DocumentChange } from '../../storage/scylla/document-change.ts'
 
@@ -19,7 +19,7 @@ const ROW = { ...HEADER, value: '{}', ttlMs: null, isScratch: false }
 /** Returns a change in a cluster whose conditional writes fail with an error, and whose reads get no answer. */
 function changeWith(error: unknown): DocumentChange {
   const unanswered = async (): Promise<never> => {
-    throw new ServiceError('STORAGE_UNAVAILABLE', 'the store does not answer')
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store does not answer')
   }
   const client = new Proxy<Record<string, unknown>>(
     {
@@ -49,7 +49,7 @@ for (const [name, run] of [
 
   t.test(`a ${name} that the server refuses is not done`, async (t) => {
     const fault: unknown = await run(changeWith(new Error('syntax error'))).catch((error: unknown) => error)
-    t.match(fault, { code: 'STORAGE_UNAVAILABLE', detail: /refuses/ })
+    t.match(fault, { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE, detail: /refuses/ })
     t.notOk(fault instanceof UnknownOutcome)
   })
 }

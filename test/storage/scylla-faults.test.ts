@@ -3,7 +3,7 @@ import { errors, types } from 'cassandra-driver'
 import type { Client, Host } from 'cassandra-driver'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Storage } from '../../storage/port.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { assertSame } from '../../storage/test/conformance/agreement.ts'
@@ -93,8 +93,11 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
       // The newest blocks are in memory, and reads of them are answered: they do not name this mint.
       const unnamed = sampleMint(9_999)
       const reads = [writer.blocks.head(), follower.tokens.get(unnamed), storedTenants(follower)]
-      const code = 'STORAGE_UNAVAILABLE'
-      await Promise.all(reads.map((read: Promise<unknown>) => t.rejects(read, { code })))
+      await Promise.all(
+        reads.map((read: Promise<unknown>) =>
+          t.rejects(read, { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
+        )
+      )
       const { committed, begun } = load
       await delay(A_WHILE_MS)
       t.equal(load.committed, committed, 'no block is committed')
@@ -171,7 +174,8 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
       const [first, second] = cluster.nodes
       await Promise.all([first!.kill(), second!.kill()])
       const refused = t.rejects(writer.blocks.commit(emptyBlock(load.committed)), {
-        code: 'STORAGE_UNAVAILABLE',
+        name: 'ServiceError',
+        kind: ERRORS.STORAGE_UNAVAILABLE,
         detail: /^the store does not answer: /
       })
       await load.until('outage', () => writer.outage !== null)
@@ -189,8 +193,9 @@ async function whenAnswered(run: () => Promise<void>): Promise<void> {
     try {
       return await run()
     } catch (error) {
-      const { code } = error as ServiceError | errors.ResponseError
-      const isUnanswered = code === 'STORAGE_UNAVAILABLE' || error instanceof errors.DriverError
+      const isUnanswered =
+        error instanceof errors.DriverError ||
+        (error instanceof ServiceError && error.kind === ERRORS.STORAGE_UNAVAILABLE)
       if (!isUnanswered || performance.now() > deadline) throw error
     }
     await delay(POLL_INTERVAL_MS)

@@ -14,6 +14,7 @@ import { sampleLaunch } from '../../storage/test/sample-launches.ts'
 import { sampleCandle } from '../../storage/test/sample-pairs.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { newKeyspace, Watermarks, withPages } from './scylla-writers.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const HOUR = 3_600
 const FIRST_HOUR = 1_760_000_400
@@ -176,7 +177,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     'one that a block comes into the middle of each time rejects: it may have seen half of a block',
     async (t) => {
       const { put, asked, range } = await interrupted((n) => put([4 + n]))
-      await t.rejects(range(), { code: 'STORAGE_UNAVAILABLE' })
+      await t.rejects(range(), { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
       t.equal(asked(), 5, 'it gives up after some times')
     }
   )

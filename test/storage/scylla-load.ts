@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
 import { StorageModel } from '../../storage/test/model.ts'
@@ -117,7 +117,7 @@ export class Load {
         await this.#ask(storage, QUESTIONS[turn % QUESTIONS.length]!(this.#blocks, this.model))
         this.answered++
       } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'STORAGE_UNAVAILABLE') throw error
+        if (!(error instanceof ServiceError) || error.kind !== ERRORS.STORAGE_UNAVAILABLE) throw error
         this.rejected.push(error)
       }
       this.readsMs.push(performance.now() - began)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Snapshot } from '../../storage/scylla/visibility.ts'
 import { readConsistently } from '../../storage/scylla/read-consistently.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 /** A store in which flushes overtake the reads of a query with the given numbers. */
 function overtaken(reads: ReadonlySet<number>) {
@@ -33,7 +34,7 @@ t.test(
   'a query that flushes overtake every time rejects instead of answering with half of a block',
   async (t) => {
     const { base, query, asked } = overtaken(new Set([1, 2, 3, 4, 5]))
-    await t.rejects(readConsistently(base, query), { code: 'STORAGE_UNAVAILABLE' })
+    await t.rejects(readConsistently(base, query), { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
     t.equal(asked(), 5)
   }
 )

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { logTtlOf, windowOfRetention } from '../../storage/scylla/retention.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const DAY = 86_400
 
@@ -25,11 +26,13 @@ t.test('usual retentions have windows of a usual length', async (t) => {
 
 t.test('a retention that is too short or too long is refused, with the reason', async (t) => {
   t.throws(() => windowOfRetention(1_199), {
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     detail: /less than 1200 s has fewer than 20 windows/
   })
   t.throws(() => windowOfRetention(7_300 * DAY), {
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     detail: /no server stores rows for more than/
   })
 })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { ScyllaCrashPoint } from '../../storage/crash-points.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
@@ -24,7 +24,7 @@ async function refusal(t: Test, { startWait, ...options }: ScyllaStorageOptions)
   )
   if (!(outcome instanceof ServiceError))
     throw new Error('it opened, or failed otherwise', { cause: outcome })
-  t.equal(outcome.code, 'STORAGE_UNAVAILABLE')
+  t.equal(outcome.kind, ERRORS.STORAGE_UNAVAILABLE)
   t.notMatch(outcome.detail, /\n/, 'in one line')
   return outcome.detail
 }
@@ -127,7 +127,8 @@ testWithCql(t, 'a start that waits', async (t, server) => {
     proxy.mode = 'shut'
     const { said, end, startWait: wait } = startWait()
     const opening = t.rejects(openScyllaStorage({ ...options, startWait: wait }), {
-      code: 'STORAGE_UNAVAILABLE',
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE,
       detail: /^no CQL server answers/
     })
     await until(() => said.length > 0)
@@ -135,7 +136,8 @@ testWithCql(t, 'a start that waits', async (t, server) => {
     await opening
     const over = { ...wait, ms: 0, end: new AbortController().signal }
     await t.rejects(openScyllaStorage({ ...options, startWait: over }), {
-      code: 'STORAGE_UNAVAILABLE',
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE,
       detail: /^no CQL server answers/
     })
   })
@@ -145,7 +147,8 @@ testWithCql(t, 'a start that waits', async (t, server) => {
     const { said, startWait: wait } = startWait()
     const refused = openScyllaStorage({ ...options, datacenter: 'elsewhere', startWait: wait })
     await t.rejects(refused, {
-      code: 'STORAGE_UNAVAILABLE',
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE,
       detail: /^the cluster has no datacenter elsewhere/
     })
     t.strictSame(said, [])

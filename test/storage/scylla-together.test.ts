@@ -13,9 +13,10 @@ import { ALL } from '../../storage/test/under-test.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const mint = sampleMint(0)
-const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
+const LOST = { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE, detail: /another process writes now/ }
 
 /** Submits blocks, each to follow the previous one, and returns the outcomes. */
 async function give(storage: Storage, blocks: readonly BlockCommit[], after?: number): Promise<unknown[]> {

@@ -9,8 +9,9 @@ import { Snapshot, Visibility } from '../../storage/scylla/visibility.ts'
 import { BlockWriter } from '../../storage/scylla/writer.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { newKeyspace } from './scylla-writers.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
-const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
+const LOST = { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE, detail: /another process writes now/ }
 
 t.test('looks at the watermarks', (t) => {
   /** A client whose reads are answered, or refused, when the test says so. */

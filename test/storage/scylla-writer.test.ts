@@ -13,9 +13,10 @@ import { ALL } from '../../storage/test/under-test.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const [mint, other] = [sampleMint(0), sampleMint(1)]
-const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
+const LOST = { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE, detail: /another process writes now/ }
 
 testWithCql(t, 'writers of one keyspace', async (t, server) => {
   const under = await ScyllaUnderTest.make(server)
@@ -286,10 +287,11 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       t.ok(sinceMs >= before && sinceMs <= Date.now())
       t.match(detail, /^127\.0\.0\.1:\d+: .+$/, 'in one line')
       await t.rejects(storage.trades.ofMint(mint, ALL), {
-        code: 'STORAGE_UNAVAILABLE',
+        name: 'ServiceError',
+        kind: ERRORS.STORAGE_UNAVAILABLE,
         detail: /the store does not answer/
       })
-      await t.rejects(storage.blocks.head(), { code: 'STORAGE_UNAVAILABLE' })
+      await t.rejects(storage.blocks.head(), { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
       t.equal(isDone, false)
       proxy.mode = 'open'
       t.equal(await commit, true)
@@ -330,7 +332,8 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       await storage.blocks.commit(blockOfTrades(1, mint, 2))
       await under.setWatermark(kept)
       await t.rejects(storage.blocks.commit(blockOfTrades(2, mint, 2)), {
-        code: 'STORAGE_UNAVAILABLE',
+        name: 'ServiceError',
+        kind: ERRORS.STORAGE_UNAVAILABLE,
         detail: /the cluster has forgotten the last blocks/
       })
       t.equal((await storage.blocks.claim(null))?.slot, slotAt(0))
@@ -469,7 +472,9 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       if (point === 'commit.staged' && shut++ === 0) proxy.mode = 'shut'
     })
     const commits = [0, 1, 2].map((index) => storage.blocks.commit(blockOfTrades(index, other, 2)))
-    const rejected = Promise.all(commits.map((commit) => t.rejects(commit, { code: 'STORAGE_UNAVAILABLE' })))
+    const rejected = Promise.all(
+      commits.map((commit) => t.rejects(commit, { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE }))
+    )
     while (storage.outage === null) await delay(5)
     await storage.close()
     await rejected

@@ -1,5 +1,5 @@
 import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
-import { ServiceError } from '../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Bundle } from '../../src/transactions/bundle.ts'
 import type {
   SignatureStatus,
@@ -109,7 +109,8 @@ export function fakeTransactions(): FakeTransactions {
       send: unused,
       tipAccounts: async () => parts.tipAccounts ?? unused(),
       tips: async () => {
-        if (parts.tips === null) throw new ServiceError('UPSTREAM_ERROR', 'the feed of tips does not answer')
+        if (parts.tips === null)
+          throw new ServiceError(ERRORS.UPSTREAM_ERROR, 'the feed of tips does not answer')
         return parts.tips
       }
     },

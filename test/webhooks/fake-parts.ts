@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { WebhookServices } from '../../src/kernel/http/deps.ts'
 import { NO_SEAL } from '../../src/access/text-seal.ts'
 import { ServiceError } from '../../src/kernel/errors.ts'
+import { WEBHOOK_ERRORS } from '../../src/webhooks/errors.ts'
 import { previousSecrets } from '../../src/webhooks/rotation.ts'
 import type { MadeSecret } from '../../src/webhooks/ports.ts'
 import type { DeliveryAttempt, PostOutcome, WebhookPost } from '../../src/webhooks/webhook.ts'
@@ -42,7 +43,10 @@ export function fakeParts(): FakeParts {
       async check(url) {
         parts.checked.push(url)
         if (parts.refused.has(url))
-          throw new ServiceError('URL_REFUSED', 'the host of url does not resolve to public addresses only')
+          throw new ServiceError(
+            WEBHOOK_ERRORS.URL_REFUSED,
+            'the host of url does not resolve to public addresses only'
+          )
       }
     },
     secrets: {

@@ -3,6 +3,7 @@ import { Idempotency } from '../../src/kernel/http/idempotency.ts'
 import { WebhookRegistry } from '../../src/webhooks/registry.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { fakeParts } from './fake-parts.ts'
+import { WEBHOOK_ERRORS } from '../../src/webhooks/errors.ts'
 
 const WISH = { url: 'https://receiver.example.org/hook', channels: ['launches'] }
 const CLOCK = { now: () => 1_790_000_000_000 }
@@ -32,7 +33,8 @@ export async function testRegistry(t: Test, stores: readonly DocumentStore[]): P
     )
     t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 5)
     for (const outcome of outcomes)
-      if (outcome.status === 'rejected') t.match(outcome.reason, { code: 'WEBHOOK_LIMIT_REACHED' })
+      if (outcome.status === 'rejected')
+        t.match(outcome.reason, { name: 'ServiceError', kind: WEBHOOK_ERRORS.WEBHOOK_LIMIT_REACHED })
     for (const registry of registries) t.equal((await registry.list('five')).length, 5)
   })
 
@@ -59,6 +61,6 @@ export async function testRegistry(t: Test, stores: readonly DocumentStore[]): P
     const { value } = await of(1).find('all', 7)
     t.equal(value.activation, webhook.activation + 12)
     await of(1).delete('all', 7)
-    await t.rejects(of(0).find('all', 7), { code: 'WEBHOOK_NOT_FOUND' })
+    await t.rejects(of(0).find('all', 7), { name: 'ServiceError', kind: WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND })
   })
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import t from 'tap'
 import { webhookSecretKey } from '../../src/webhooks/secret-key-file.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const FILE = 'webhook-secret.key'
 
@@ -36,7 +37,8 @@ t.test('a file that holds no key ends the start with its path and what to do', a
     const dataDir = t.testdir()
     writeFileSync(join(dataDir, FILE), text)
     await t.rejects(webhookSecretKey({ webhookSecretKey: null, dataDir }), {
-      code: 'STORAGE_UNAVAILABLE',
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE,
       detail: /webhook-secret\.key is not base64 of 32 bytes; restore it/
     })
     t.equal(readFileSync(join(dataDir, FILE), 'utf8'), text, 'it is not replaced')
@@ -46,7 +48,8 @@ t.test('a file that holds no key ends the start with its path and what to do', a
 t.test('a data folder that cannot be written is named', async (t) => {
   const dataDir = join(t.testdir({ file: '' }), 'file')
   await t.rejects(webhookSecretKey({ webhookSecretKey: null, dataDir }), {
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     detail: /cannot read or make the key file .*webhook-secret\.key \(ENOTDIR\)/
   })
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { ServiceError } from '../../src/kernel/errors.ts'
+import { WEBHOOK_ERRORS } from '../../src/webhooks/errors.ts'
 import { AddressRefused, HostUnresolved, nameServerLookup, UrlGuard } from '../../src/webhooks/url-guard.ts'
 import { startNameServer } from './name-server.ts'
 
@@ -118,7 +119,7 @@ t.test('a URL that does not lead to public addresses alone is refused', async (t
       t.fail(`${url} was not refused`)
       continue
     }
-    t.equal(error.code, 'URL_REFUSED', url)
+    t.equal(error.kind, WEBHOOK_ERRORS.URL_REFUSED, url)
     t.notMatch(error.detail, /secret|ENOTFOUND|10\.|169\.254/, 'an answer of the name server is not shown')
   }
 })
@@ -163,7 +164,7 @@ t.test('a guard for development allows private addresses, and nothing else that 
     'http://u@127.0.0.1/',
     'https://unknown.example/'
   ])
-    await t.rejects(guard.check(url), { code: 'URL_REFUSED' }, url)
+    await t.rejects(guard.check(url), { name: 'ServiceError', kind: WEBHOOK_ERRORS.URL_REFUSED }, url)
 })
 
 t.test('the system resolves localhost for development, and no name server makes it public', async (t) => {

@@ -3,6 +3,8 @@ import t from 'tap'
 import { SECRETS_MAX, type Rotation } from '../../src/webhooks/rotation.ts'
 import { storedAndRead } from './stored-webhook.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
+import { WEBHOOK_ERRORS } from '../../src/webhooks/errors.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
 
 const NOW = 1_767_225_600_000
 const HOOK = { tenant: 'acme', id: 42 }
@@ -33,7 +35,11 @@ t.test('the same secret is sealed differently each time', async (t) => {
 
 t.test('a sealed secret opens for its webhook and its key alone, and undamaged', async (t) => {
   const sealed = secrets.seal(HOOK, 'whsec_c2VjcmV0')
-  const refused = { code: 'SERVICE_FAILED', detail: /set MILLRACE_WEBHOOK_SECRET_KEY to the key/ }
+  const refused = {
+    name: 'ServiceError',
+    kind: ERRORS.SERVICE_FAILED,
+    detail: /set MILLRACE_WEBHOOK_SECRET_KEY to the key/
+  }
   t.throws(() => secrets.open({ ...HOOK, tenant: 'other' }, sealed), refused)
   t.throws(() => secrets.open({ ...HOOK, id: 43 }, sealed), refused)
   t.throws(() => new WebhookSecrets(randomBytes(32)).open(HOOK, sealed), refused)
@@ -82,7 +88,10 @@ t.test('ten secrets sign at most; then a rotation without grace ends all but the
   const rotate = (rotation: Rotation): void =>
     void (hook = { ...HOOK, secrets: secrets.rotate(hook, rotation).secrets })
   for (let n = 2; n <= SECRETS_MAX; n++) rotate(until(NOW + n))
-  t.throws(() => rotate(until(NOW + 100)), { code: 'SECRET_LIMIT_REACHED' })
+  t.throws(() => rotate(until(NOW + 100)), {
+    name: 'ServiceError',
+    kind: WEBHOOK_ERRORS.SECRET_LIMIT_REACHED
+  })
   t.equal(count(secrets.headers(hook, batch(NOW))), SECRETS_MAX, 'what was refused changed nothing')
   rotate(until(NOW))
   t.equal(count(secrets.headers(hook, batch(NOW))), 1)
@@ -92,7 +101,7 @@ t.test('text is opened for the purpose that it was sealed for alone', async (t) 
   const sealed = secrets.sealText('api-key', 'mr_live_x')
   t.notMatch(sealed, 'mr_live')
   t.equal(secrets.openText('api-key', sealed), 'mr_live_x')
-  t.throws(() => secrets.openText('webhook', sealed), { code: 'SERVICE_FAILED' })
+  t.throws(() => secrets.openText('webhook', sealed), { name: 'ServiceError', kind: ERRORS.SERVICE_FAILED })
 })
 
 t.test('a grace of nothing leaves the new secret alone', async (t) => {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import type { Clock } from '../../../src/ports.ts'
 import type { RevocableTurn } from '../../../src/transactions/fair-queue.ts'
 import type { BlockEngine, BundleEngine, SubmissionOutcome, Tips } from '../../../src/transactions/ports.ts'
@@ -54,7 +54,10 @@ export class OpenBlockEngine implements BlockEngine, BundleEngine {
   ): Promise<boolean> {
     const outcome = await this.#client.sendTransaction(wire, revertProtection, signal, turn)
     if (outcome.kind === 'refused')
-      throw new ServiceError('UPSTREAM_ERROR', `the block engine refuses the transaction: ${outcome.message}`)
+      throw new ServiceError(
+        ERRORS.UPSTREAM_ERROR,
+        `the block engine refuses the transaction: ${outcome.message}`
+      )
     return outcome.kind === 'accepted' || outcome.kind === 'unsure'
   }
 

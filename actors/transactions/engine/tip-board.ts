@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { readBody } from '../../../src/node/rpc-answer.ts'
 import type { Clock } from '../../../src/ports.ts'
 import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/tip-floor.ts'
@@ -79,15 +79,15 @@ export class TipBoard {
   async accounts(): Promise<readonly string[]> {
     const accounts = await this.#accounts.get()
     if (accounts === null)
-      throw new ServiceError('UPSTREAM_ERROR', 'the block engine returns no tip accounts')
+      throw new ServiceError(ERRORS.UPSTREAM_ERROR, 'the block engine returns no tip accounts')
     return accounts.value
   }
 
   /** Returns the tips. Rejects with UPSTREAM_ERROR if they were never fetched, and with NOT_CONFIGURED without a feed. */
   async tips(): Promise<Tips> {
-    if (this.#floor === null) throw new ServiceError('NOT_CONFIGURED', 'no feed of tips is configured')
+    if (this.#floor === null) throw new ServiceError(ERRORS.NOT_CONFIGURED, 'no feed of tips is configured')
     const [accounts, floor] = await Promise.all([this.accounts(), this.#floor.get()])
-    if (floor === null) throw new ServiceError('UPSTREAM_ERROR', 'the feed of tips does not answer')
+    if (floor === null) throw new ServiceError(ERRORS.UPSTREAM_ERROR, 'the feed of tips does not answer')
     return { accounts, floor: floor.value, isStale: floor.isStale }
   }
 }

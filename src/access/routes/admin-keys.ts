@@ -15,6 +15,8 @@ import { EXAMPLE_KEY_ID } from '../../edge/routes/example-values.ts'
 import { idPage, idPaging } from '../../kernel/http/id-page.ts'
 import { invalid, oneOf } from '../../kernel/http/parameters.ts'
 import { tenantName } from './admin-tenants.ts'
+import { ACCESS_ERRORS } from '../errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 /** Maximum calls per minute: 16,700 a second, more than one process answers. */
 const RATE_MAX = 1_000_000
@@ -85,7 +87,7 @@ export const createKey = endpoint({
   answer: issuedKeyAnswer,
   isIdempotent: true,
   shownBy: 'GET /v1/admin/keys',
-  errors: ['TENANT_NOT_FOUND', 'KEY_LIMIT_REACHED'],
+  errors: [ACCESS_ERRORS.TENANT_NOT_FOUND, ACCESS_ERRORS.KEY_LIMIT_REACHED],
   examples: [
     { name: 'a key with the usual scopes', body: { tenant: 'demo', name: 'backend' } },
     {
@@ -112,7 +114,7 @@ export const listKeys = endpoint({
   scope: 'admin',
   query: z.object({ ...idPaging, tenant: tenantName.optional().describe('Only keys of this tenant') }),
   answer: listOf(keyAnswer),
-  errors: ['CURSOR_INVALID', 'TENANT_NOT_FOUND'],
+  errors: [ERRORS.CURSOR_INVALID, ACCESS_ERRORS.TENANT_NOT_FOUND],
   examples: [{ name: 'the keys of a tenant', query: { tenant: 'demo', limit: '10' } }]
 })
 
@@ -123,7 +125,7 @@ export const getKey = endpoint({
   scope: 'admin',
   params: keyParams,
   answer: keyAnswer,
-  errors: ['KEY_NOT_FOUND'],
+  errors: [ACCESS_ERRORS.KEY_NOT_FOUND],
   examples: [{ name: 'a key', params: { id: EXAMPLE_KEY_ID } }]
 })
 
@@ -138,7 +140,7 @@ export const revokeKey = endpoint({
   params: keyParams,
   answer: keyAnswer,
   shownBy: 'GET /v1/admin/keys/{id}',
-  errors: ['KEY_NOT_FOUND', 'KEY_LAST'],
+  errors: [ACCESS_ERRORS.KEY_NOT_FOUND, ACCESS_ERRORS.KEY_LAST],
   examples: [{ name: 'a key', params: { id: EXAMPLE_KEY_ID } }]
 })
 
@@ -163,7 +165,7 @@ export const rotateKey = endpoint({
   answer: issuedKeyAnswer,
   isIdempotent: true,
   shownBy: 'GET /v1/admin/keys',
-  errors: ['KEY_NOT_FOUND', 'KEY_INACTIVE', 'KEY_LIMIT_REACHED'],
+  errors: [ACCESS_ERRORS.KEY_NOT_FOUND, ACCESS_ERRORS.KEY_INACTIVE, ACCESS_ERRORS.KEY_LIMIT_REACHED],
   examples: [{ name: 'with a day of grace', params: { id: EXAMPLE_KEY_ID }, body: { grace_seconds: 86_400 } }]
 })
 

@@ -8,6 +8,8 @@ import type { AppDeps } from '../../kernel/http/deps.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { idPage, idPaging } from '../../kernel/http/id-page.ts'
+import { ACCESS_ERRORS } from '../errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 /** A tenant's name, which is also its id. */
 export const tenantName = z
@@ -27,7 +29,7 @@ export const createTenant = endpoint({
   answer: tenantAnswer,
   isIdempotent: true,
   shownBy: 'GET /v1/admin/tenants',
-  errors: ['TENANT_EXISTS', 'TENANT_LIMIT_REACHED'],
+  errors: [ACCESS_ERRORS.TENANT_EXISTS, ACCESS_ERRORS.TENANT_LIMIT_REACHED],
   examples: [{ name: 'a tenant', body: { name: 'acme' } }]
 })
 
@@ -39,7 +41,7 @@ export const listTenants = endpoint({
   scope: 'admin',
   query: z.object(idPaging),
   answer: listOf(tenantAnswer),
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [{ name: 'the first ten', query: { limit: '10' } }]
 })
 

@@ -4,7 +4,8 @@ import type { KnownMint, MintFacts } from '../mint-facts.ts'
 import { METADATA, METADATA_BATCH, metadataBody } from '../bodies/metadata.ts'
 import { offChainBody } from '../bodies/off-chain-metadata.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
+import { DATA_ERRORS } from '../../data/errors.ts'
 import { USDC, WSOL } from '../../market/cash.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS } from './account-services.ts'
@@ -28,7 +29,7 @@ export const metadata = endpoint({
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: METADATA,
-  errors: ['TOKEN_NOT_FOUND', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  errors: [DATA_ERRORS.TOKEN_NOT_FOUND, ERRORS.UPSTREAM_ERROR, ERRORS.UPSTREAM_TIMEOUT],
   examples: [{ name: 'Wrapped SOL', params: { mint: WSOL } }],
   deadlineMs: NODE_DEADLINE_MS
 })
@@ -43,7 +44,7 @@ export const metadataBatch = endpoint({
     mints: addressList(MINTS_MAX).describe(`Addresses of mints, separated by commas; at most ${MINTS_MAX}`)
   }),
   answer: METADATA_BATCH,
-  errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  errors: [ERRORS.UPSTREAM_ERROR, ERRORS.UPSTREAM_TIMEOUT],
   examples: [{ name: 'Wrapped SOL and USDC', query: { mints: `${WSOL},${USDC}` } }],
   deadlineMs: NODE_DEADLINE_MS
 })
@@ -76,7 +77,10 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const [known] = await read([mint])
     const { reading } = known!
     if (reading.kind === 'refused')
-      throw new ServiceError('TOKEN_NOT_FOUND', `this address is not a mint: its account ${reading.reason}`)
+      throw new ServiceError(
+        DATA_ERRORS.TOKEN_NOT_FOUND,
+        `this address is not a mint: its account ${reading.reason}`
+      )
     const [body] = await withOffChain([await bodyOf(reading, known!)])
     return { ...kept, body: body! }
   })

@@ -19,6 +19,7 @@ import { EXAMPLE_WALLET } from '../../edge/routes/example-values.ts'
 import { decimalsOf } from '../../data/routes/mint-decimals.ts'
 import { factsOf } from '../../data/routes/known-mint.ts'
 import { address, flag } from '../../kernel/http/parameters.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const tokenAccounts = endpoint({
   path: '/v1/wallets/{wallet}/token-accounts',
@@ -32,7 +33,7 @@ export const tokenAccounts = endpoint({
     include_zero: flag(false).describe('Whether accounts without tokens are listed too')
   }),
   answer: TOKEN_ACCOUNTS,
-  errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  errors: [ERRORS.UPSTREAM_ERROR, ERRORS.UPSTREAM_TIMEOUT],
   examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { include_zero: 'true' } }],
   deadlineMs: NODE_DEADLINE_MS
 })

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Config } from '../../kernel/config/config.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { sleep, systemPorts } from '../../ports.ts'
 import type { ArchivePlace } from '../archive-place.ts'
 import { archiveConfigOf, archivePlaceOf, openArchive, openCoordination } from '../../store/opening.ts'
@@ -68,7 +68,7 @@ async function importLease(leases: Leases, signal: AbortSignal): Promise<Lease> 
     if (lease !== null) return lease
     if (clock.now() >= untilMs || signal.aborted)
       throw new ServiceError(
-        'STORAGE_UNAVAILABLE',
+        ERRORS.STORAGE_UNAVAILABLE,
         'another import is running, or Redis does not answer; wait until it ends, or start Redis'
       )
     await sleep(clock, LEASE_AGAIN_MS, signal)

@@ -1,5 +1,5 @@
 import type { Config } from '../../kernel/config/config.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { systemPorts } from '../../ports.ts'
 import {
   archiveKeyspaces,
@@ -49,7 +49,7 @@ export class SecondKeyspace implements SecondStore {
     const use = (await isStoreThere(this.#second)) ? await useOf(this.#second, this.#place) : 'none'
     if (use === 'read')
       throw new ServiceError(
-        'STORAGE_UNAVAILABLE',
+        ERRORS.STORAGE_UNAVAILABLE,
         `services may still read the keyspace ${this.#second.scyllaKeyspace}, in which the archive was until now; rerun the ` +
           `import in ${REPLACED_STAYS_MS / 60_000} minutes`
       )

@@ -16,6 +16,7 @@ import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { readPageCursor, writePageCursor } from '../../kernel/http/page-cursor.ts'
 import { oneOf, wholeNumber } from '../../kernel/http/parameters.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 const LIST = 'coverage'
 /** Slots that are searched for the block at an end of a range: leaders skip a few slots in a row. */
@@ -38,7 +39,7 @@ export const coverage = endpoint({
       )
   }),
   answer: COVERED_RANGES,
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [{ name: 'All ranges' }, { name: 'Ranges of a venue', query: { venue: 'pumpswap' } }]
 })
 

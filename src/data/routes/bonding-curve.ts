@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { CURVE, curveBody } from '../bodies/curve.ts'
 import { readCurve } from '../../accounts/pools/live-curve.ts'
 import { ServiceError } from '../../kernel/errors.ts'
+import { DATA_ERRORS } from '../errors.ts'
 import type { AppDeps } from '../../kernel/http/deps.ts'
 import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
@@ -20,7 +21,7 @@ export const bondingCurve = endpoint({
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: CURVE,
-  errors: ['CURVE_NOT_FOUND'],
+  errors: [DATA_ERRORS.CURVE_NOT_FOUND],
   examples: [{ name: 'A token of a launchpad', params: { mint: EXAMPLE_LAUNCH } }]
 })
 
@@ -32,7 +33,8 @@ export const bondingCurveRoutes: FastifyPluginAsync<
   serveCached(app, bondingCurve, async ({ params: { mint } }) => {
     const { curves, archiveEnd } = marketOf()
     const row = await curves.get(mint)
-    if (row === null) throw new ServiceError('CURVE_NOT_FOUND', 'no bonding curve of this token is known')
+    if (row === null)
+      throw new ServiceError(DATA_ERRORS.CURVE_NOT_FOUND, 'no bonding curve of this token is known')
     const curve = await readCurve(accounts, row)
     const age = accounts === null || row.status === 'graduated' ? {} : { maxAgeMs: ANSWER_MS }
     return { body: curveBody(curve, clock.now(), archiveEnd), dependsOn: [mint], changesWith: 'tags', ...age }

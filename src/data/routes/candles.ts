@@ -25,6 +25,7 @@ import { marketReader } from './market-reader.ts'
 import { isCursorOf } from '../../kernel/http/page-cursor.ts'
 import { address, invalid } from '../../kernel/http/parameters.ts'
 import { isInPair, RowCandles } from './row-candles.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const candles = endpoint({
   path: '/v1/tokens/{mint}/candles',
@@ -47,7 +48,7 @@ pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it 
     ...CANDLE_LIST_QUERY
   }),
   answer: CANDLES,
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [
     { name: 'SOL in dollars by the hour', params: { mint: WSOL }, query: { interval: '1h', limit: '24' } },
     { name: 'SOL by five seconds', params: { mint: WSOL }, query: { interval: '5s', limit: '24' } },

@@ -9,6 +9,7 @@ import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { launchList } from './launch-list.ts'
 import { marketReader } from './market-reader.ts'
 import { checkPaging, oneOf, paging } from '../../kernel/http/parameters.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const launches = endpoint({
   path: '/v1/launches',
@@ -21,7 +22,7 @@ export const launches = endpoint({
     status: oneOf(LAUNCH_STATUSES).optional().describe('Only launches with this status')
   }),
   answer: listOf(LAUNCH).meta({ id: 'Launches' }),
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [
     { name: 'The newest', query: { limit: '5' } },
     { name: 'Those that trade', query: { status: 'trading' } }

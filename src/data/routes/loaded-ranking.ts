@@ -1,4 +1,4 @@
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { Ranking } from '../../market/ranking.ts'
 import { sleep } from '../../ports.ts'
 import type { AppDeps } from '../../kernel/http/deps.ts'
@@ -17,7 +17,7 @@ export async function loadedRanking(
   if (ranking.current !== null) return ranking.current
   const loaded = await Promise.race([ranking.loaded(), sleep(clock, WAIT_MS, signal)])
   if (loaded === undefined) {
-    throw new ServiceError('INDEX_LOADING', 'the activity of the last day is still being loaded; retry')
+    throw new ServiceError(ERRORS.INDEX_LOADING, 'the activity of the last day is still being loaded; retry')
   }
   return loaded
 }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { PoolRow } from '../../market/registry-rows.ts'
 import { foreignCursor, readWordsCursor, writeWordsCursor } from '../../kernel/http/page-cursor.ts'
 
@@ -69,6 +69,6 @@ const PLACE = z.tuple([
  */
 export const rankingExpired = (): ServiceError =>
   new ServiceError(
-    'CURSOR_EXPIRED',
+    ERRORS.CURSOR_EXPIRED,
     'the pools of this token have changed since the first page; begin with the first page'
   )

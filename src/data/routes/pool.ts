@@ -7,7 +7,8 @@ import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import { TRADE } from '../bodies/trade-schema.ts'
 import { tradeBody } from '../bodies/trade.ts'
 import { pubkeyToBase58, samePubkey } from '../../chain/pubkey.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
+import { DATA_ERRORS } from '../errors.ts'
 import { cursorAt, endOfEvents, splitCursor } from '../../market/cursor.ts'
 import type { PoolRow } from '../../market/registry-rows.ts'
 import type { TradeRow } from '../../market/rows.ts'
@@ -38,7 +39,7 @@ export const pool = endpoint({
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   answer: POOL,
-  errors: ['POOL_NOT_FOUND'],
+  errors: [DATA_ERRORS.POOL_NOT_FOUND],
   examples: [{ name: 'A pool of SOL', params: { pool: EXAMPLE_POOL } }]
 })
 
@@ -52,7 +53,7 @@ and filters them by pool. ${TRADE_LIST_RULES} ${ROWS_OF_ARCHIVE} Empty for an un
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(TRADE),
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [{ name: 'The newest of a pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
 })
 
@@ -67,7 +68,7 @@ Empty for an unknown pool, and for a pool of two tokens.`,
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object(CANDLE_LIST_QUERY),
   answer: POOL_CANDLES,
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [
     { name: 'A pool of SOL by the minute', params: { pool: EXAMPLE_POOL }, query: { limit: '30' } },
     { name: 'By the second', params: { pool: EXAMPLE_POOL }, query: { interval: '1s', limit: '30' } }
@@ -82,7 +83,7 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
   serveCached(app, pool, async ({ params, head }) => {
     const deps = { ...own, market: marketOf() }
     const row = await deps.market.pools.get(params.pool)
-    if (row === null) throw new ServiceError('POOL_NOT_FOUND', 'no event of this pool is known')
+    if (row === null) throw new ServiceError(DATA_ERRORS.POOL_NOT_FOUND, 'no event of this pool is known')
     const curve = await deps.market.curves.get(row.base)
     const { bodies, unnamed, limits } = await poolBodies([row], curve, head, deps)
     const dependsOn = [row.pool, row.base, ...unnamed]

@@ -4,6 +4,7 @@ import { PRICE, PRICES, priceBody, untradedPriceBody } from '../bodies/price.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../kernel/errors.ts'
+import { DATA_ERRORS } from '../errors.ts'
 import { isWrappedSol, USDC, WSOL } from '../../market/cash.ts'
 import { newestUsd, type PricedPair } from '../../market/latest-price.ts'
 import type { SlotRow } from '../../market/rows.ts'
@@ -37,7 +38,7 @@ export const tokenPrice = endpoint({
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: PRICE,
-  errors: ['TOKEN_NOT_FOUND'],
+  errors: [DATA_ERRORS.TOKEN_NOT_FOUND],
   examples: [{ name: 'The price of SOL in dollars', params: { mint: WSOL } }]
 })
 
@@ -76,7 +77,7 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, arch
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const price = await priceAt(head, mint, read())
     if (price === null) {
-      throw new ServiceError('TOKEN_NOT_FOUND', 'no price-forming trade of this token is known')
+      throw new ServiceError(DATA_ERRORS.TOKEN_NOT_FOUND, 'no price-forming trade of this token is known')
     }
     const { body, parts } = price
     return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit(parts) }

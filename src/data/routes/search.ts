@@ -20,6 +20,7 @@ import { loadedRanking } from './loaded-ranking.ts'
 import { marketReader } from './market-reader.ts'
 import { wholeNumber } from '../../kernel/http/parameters.ts'
 import { isSignature } from '../../kernel/http/signature.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 /** Maximum characters of a search; a signature has 88. */
 const TEXT_MAX = 100
@@ -49,7 +50,7 @@ the tenant's submissions and at the node. The list is empty if nothing matches. 
   }),
   answer: SEARCH,
   work: ['name', 'row', 'kibibyte'],
-  errors: ['INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  errors: [ERRORS.INDEX_LOADING, ERRORS.UPSTREAM_ERROR, ERRORS.UPSTREAM_TIMEOUT],
   examples: [
     { name: 'by symbol', query: { q: 'sol' } },
     { name: 'by part of a name, the first three', query: { q: 'coin', limit: '3' } }

@@ -5,6 +5,7 @@ import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { loadedRanking } from './loaded-ranking.ts'
 import { marketStats } from './market-stats.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const stats = endpoint({
   path: '/v1/stats',
@@ -14,7 +15,7 @@ export const stats = endpoint({
     'Trades, volume, active tokens, traders and launches of all venues: in the last hour, in the last day, and since the index began. Windows consist of whole minutes and end with the minute of the newest indexed block.',
   scope: 'data:read',
   answer: STATS,
-  errors: ['INDEX_LOADING'],
+  errors: [ERRORS.INDEX_LOADING],
   examples: [{ name: 'the whole market' }]
 })
 

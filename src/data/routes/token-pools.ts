@@ -29,6 +29,7 @@ import {
   writeRankingCursor,
   type RankingPlace
 } from './pool-ranking.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 const DAY = 86_400
 const { limit, after } = paging(RANKED_POOLS_MAX, 50)
@@ -51,7 +52,7 @@ pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the 
     .listOf(POOL)
     .extend({ mint: schema.address('The token') })
     .meta({ id: 'Pools' }),
-  errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED'],
+  errors: [ERRORS.CURSOR_INVALID, ERRORS.CURSOR_EXPIRED],
   examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
 

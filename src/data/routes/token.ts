@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { metadataBody, statedMetadataBody } from '../../accounts/bodies/metadata.ts'
 import { TOKEN, TOKEN_WINDOWS, tokenBody, type TokenWindow } from '../bodies/token.ts'
 import { ServiceError } from '../../kernel/errors.ts'
+import { DATA_ERRORS } from '../errors.ts'
 import { WSOL } from '../../market/cash.ts'
 import { newestUsd } from '../../market/latest-price.ts'
 import { changeOf } from '../../market/windows.ts'
@@ -25,7 +26,7 @@ export const token = endpoint({
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: TOKEN,
-  errors: ['TOKEN_NOT_FOUND'],
+  errors: [DATA_ERRORS.TOKEN_NOT_FOUND],
   examples: [{ name: 'Wrapped SOL', params: { mint: WSOL } }]
 })
 
@@ -55,7 +56,7 @@ export const tokenRoutes: FastifyPluginAsync<
       curve === null &&
       pair === null
     ) {
-      throw new ServiceError('TOKEN_NOT_FOUND', 'this token is not indexed')
+      throw new ServiceError(DATA_ERRORS.TOKEN_NOT_FOUND, 'this token is not indexed')
     }
     const stated = { mint, ...namesStatedBy(known, launch), supplyRaw: value.supplyRaw, supply: value.supply }
     const metadata =

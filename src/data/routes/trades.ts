@@ -12,6 +12,7 @@ import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { marketReader } from './market-reader.ts'
 import { address } from '../../kernel/http/parameters.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from './trade-list.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const tokenTrades = endpoint({
   path: '/v1/tokens/{mint}/trades',
@@ -22,7 +23,7 @@ export const tokenTrades = endpoint({
   params: z.object({ mint: address.describe('The token') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(TRADE).meta({ id: 'Trades' }),
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [
     { name: 'The newest of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } },
     { name: 'Large buys', params: { mint: WSOL }, query: { side: 'buy', min_usd: '100', limit: '10' } }

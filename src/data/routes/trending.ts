@@ -13,6 +13,7 @@ import { ageLimit } from './known-mint.ts'
 import { amountUsd } from './trade-filters.ts'
 import { TREND_SORTS, trendChoice } from './trend-choice.ts'
 import { Trends } from './trends.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 /** Maximum tokens of an answer (src/docs/endpoints.md). */
 const LIMIT_MAX = 100
@@ -41,7 +42,7 @@ newest indexed block. Trades without a known value in USD count as 0; equal volu
     exclude_cash: flag(false).describe('`true`: leave out wrapped SOL, USDC, USDT and other cash mints')
   }),
   answer: listOf(TRENDING_ITEM),
-  errors: ['INDEX_LOADING'],
+  errors: [ERRORS.INDEX_LOADING],
   examples: [
     { name: 'the last day' },
     { name: 'the first three of the last hour', query: { window: '1h', limit: '3' } },

@@ -12,6 +12,7 @@ import { EXAMPLE_WALLET } from '../../edge/routes/example-values.ts'
 import { marketReader } from './market-reader.ts'
 import { address } from '../../kernel/http/parameters.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from './trade-list.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const walletTrades = endpoint({
   path: '/v1/wallets/{wallet}/trades',
@@ -22,7 +23,7 @@ export const walletTrades = endpoint({
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(WALLET_TRADE).meta({ id: 'WalletTrades' }),
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { limit: '10' } }]
 })
 

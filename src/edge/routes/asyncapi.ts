@@ -1,11 +1,11 @@
 import { openSlices } from '../../kernel/work/slices.ts'
-import { ERRORS, type ErrorCode } from '../../kernel/errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
+import type { ErrorKind } from '../../kernel/error-kind.ts'
 import { PRIVATE_CHANNEL_SCOPES, type PrivateChannelName } from '../../stream/channel.ts'
 import { CLOSE_CODES } from '../../stream/close-codes.ts'
 import { ERROR_MEANINGS, EVENT_MESSAGES } from '../../stream/message-schemas.ts'
 import { JsonSchemas, type JsonSchema } from '../../kernel/http/json-schemas.ts'
 import type { DocumentFacts } from './openapi.ts'
-import { PROBLEM_TEXTS } from './problem-texts.ts'
 import { STREAM_PATH } from '../../kernel/http/handshake.ts'
 import { STREAM_MESSAGES } from '../../stream/routes/stream-messages.ts'
 import {
@@ -36,16 +36,16 @@ const WARNINGS = [
 ] as const
 
 /** Errors that can refuse a handshake. */
-const REFUSALS: readonly ErrorCode[] = [
-  'STREAM_KEY_REFUSED',
-  'SCOPE_MISSING',
-  'IP_REFUSED',
-  'ORIGIN_REFUSED',
-  'UPGRADE_MISSING',
-  'RATE_LIMITED',
-  'CONNECTIONS_EXCEEDED',
-  'SERVICE_DRAINING',
-  'RESTARTING'
+const REFUSALS: readonly ErrorKind[] = [
+  ERRORS.STREAM_KEY_REFUSED,
+  ERRORS.SCOPE_MISSING,
+  ERRORS.IP_REFUSED,
+  ERRORS.ORIGIN_REFUSED,
+  ERRORS.UPGRADE_MISSING,
+  ERRORS.RATE_LIMITED,
+  ERRORS.CONNECTIONS_EXCEEDED,
+  ERRORS.SERVICE_DRAINING,
+  ERRORS.RESTARTING
 ]
 
 const ABOUT = `Sends every event of the subscribed channels once, in cursor order.
@@ -91,10 +91,7 @@ const CHANNEL_ABOUT = [
   '**A handshake** can be refused with a problem, like any request.',
   table(
     'Answer',
-    REFUSALS.map((error) => {
-      const { status, code } = ERRORS[error]
-      return [`${status} \`${code}\``, PROBLEM_TEXTS[error].meaning] as const
-    })
+    REFUSALS.map(({ status, code, meaning }) => [`${status} \`${code}\``, meaning] as const)
   ),
   '**Close codes**',
   table(

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { keyState } from '../../access/caller.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { AppDeps } from '../../kernel/http/deps.ts'
 import { asyncApiOf } from './asyncapi.ts'
 import { ExplorerFiles, type Asset } from './explorer.ts'
@@ -31,7 +31,7 @@ const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 /** TTL of the document's examples in milliseconds; the data that they name stays in the store for days. */
 const EXAMPLES_MS = 60_000
 
-type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock' | 'storage'>
+type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'errors' | 'demoKey' | 'keys' | 'clock' | 'storage'>
 
 /** Serves the documents of the API and the stream, and the explorer, without a key. */
 export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
@@ -68,7 +68,7 @@ export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
   async function sendNamed(request: FastifyRequest, reply: FastifyReply, name: string) {
     const asset = await files.find(name)
-    if (asset === null) throw new ServiceError('ROUTE_NOT_FOUND', 'no such route')
+    if (asset === null) throw new ServiceError(ERRORS.ROUTE_NOT_FOUND, 'no such route')
     void reply.header('content-security-policy', POLICY)
     return sendAsset(request, reply, asset)
   }

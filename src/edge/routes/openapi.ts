@@ -1,11 +1,12 @@
 import type { SourceKind } from '../../kernel/config/config.ts'
+import type { ErrorKind } from '../../kernel/error-kind.ts'
 import { openSlices } from '../../kernel/work/slices.ts'
 import type { Served } from '../../kernel/http/endpoint.ts'
 import { filledExample, type ExampleValues } from './example-values.ts'
 import { JsonSchemas, type JsonSchema } from '../../kernel/http/json-schemas.ts'
 import { operationOf } from '../../kernel/http/operation.ts'
 import { ProblemResponses } from '../../kernel/http/problem-responses.ts'
-import { PROBLEM } from '../../kernel/http/problem-schema.ts'
+import { problemSchema } from '../../kernel/http/problem-schema.ts'
 
 const DATA = 'executed trades, candles, prices, launches, pools and wallets'
 
@@ -86,17 +87,23 @@ export interface DocumentFacts {
   readonly sourceKind: SourceKind | null
 }
 
+/** Facts that the document of the API states. */
+export interface ApiFacts extends DocumentFacts {
+  /** Every error of the service. */
+  readonly errors: readonly ErrorKind[]
+}
+
 /** Endpoints whose schemas are made before other work runs: 0.2 ms each. */
 const ENDPOINTS_AT_ONCE = 4
 
 /** Makes the OpenAPI 3.1 document of the served endpoints, with the given example values, in slices. */
 export async function openApiOf(
   served: readonly Served[],
-  { version, sourceKind }: DocumentFacts,
+  { version, sourceKind, errors }: ApiFacts,
   values: ExampleValues = new Map()
 ): Promise<JsonSchema> {
   const schemas = new JsonSchemas()
-  const problems = new ProblemResponses(schemas.ofOutput(PROBLEM))
+  const problems = new ProblemResponses(schemas.ofOutput(problemSchema(errors)))
   const paths: Record<string, JsonSchema> = {}
   for (const [at, one] of served.entries()) {
     if (at % ENDPOINTS_AT_ONCE === 0) await openSlices.pause()

@@ -4,7 +4,7 @@ import { holderBody, HOLDERS_PAGE, listBody, timesOf, type HoldersBody } from '.
 import type { WorkCount } from '../../access/work-meter.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { shownAmounts } from '../../data/bodies/shown-amounts.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { percentOf } from '../concentration.ts'
 import type { HolderListState } from '../holder-mint.ts'
 import { HolderFactsCache } from '../holder-facts.ts'
@@ -55,7 +55,13 @@ export const tokenHolders = endpoint({
       .describe('Only holders with at least this share, in percent')
   }),
   answer: HOLDERS_PAGE,
-  errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  errors: [
+    ERRORS.CURSOR_INVALID,
+    ERRORS.CURSOR_EXPIRED,
+    ERRORS.INDEX_LOADING,
+    ERRORS.UPSTREAM_ERROR,
+    ERRORS.UPSTREAM_TIMEOUT
+  ],
   examples: [{ name: 'Holders of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }],
   deadlineMs: LIST_DEADLINE_MS,
   weighted: 'holders',
@@ -209,7 +215,7 @@ function placeIn(name: string, text: string, by: 'owner' | 'token_account') {
 
 const expired = (slot: number): ServiceError =>
   new ServiceError(
-    'CURSOR_EXPIRED',
+    ERRORS.CURSOR_EXPIRED,
     `the list at slot ${slot} can no longer be read; begin with the first page`
   )
 
@@ -217,8 +223,14 @@ function unread(mint: Pubkey, status: HolderStatus): ServiceError {
   const token = pubkeyToBase58(mint)
   const state = status.kind === 'loading' ? status.state : null
   if (state?.fault != null)
-    return new ServiceError('UPSTREAM_ERROR', `the holders of ${token} cannot be read now: ${state.fault}`)
-  return new ServiceError('INDEX_LOADING', `the holders of ${token} are being read: ${progressOf(state)}`)
+    return new ServiceError(
+      ERRORS.UPSTREAM_ERROR,
+      `the holders of ${token} cannot be read now: ${state.fault}`
+    )
+  return new ServiceError(
+    ERRORS.INDEX_LOADING,
+    `the holders of ${token} are being read: ${progressOf(state)}`
+  )
 }
 
 /** Describes the progress of reading a list; `state` is null before its follower has begun. */

@@ -7,7 +7,7 @@ import { shownAmounts } from '../../data/bodies/shown-amounts.ts'
 import { secondsText } from '../../kernel/http/time.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { heldTokens, type HeldToken } from '../held-tokens.ts'
 import type { Holding } from '../holding-bytes.ts'
 import { byValue, HoldingRuns, type Holdings } from '../holdings.ts'
@@ -46,7 +46,7 @@ export const walletHoldings = endpoint({
     show_native: flag(true).describe('Whether SOL is listed')
   }),
   answer: HOLDINGS_PAGE,
-  errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  errors: [ERRORS.CURSOR_INVALID, ERRORS.CURSOR_EXPIRED, ERRORS.UPSTREAM_ERROR, ERRORS.UPSTREAM_TIMEOUT],
   examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { limit: '10' } }],
   deadlineMs: NODE_DEADLINE_MS
 })
@@ -105,7 +105,7 @@ function placeIn(name: string, text: string): { readonly run: string; readonly f
 }
 
 const expired = (): ServiceError =>
-  new ServiceError('CURSOR_EXPIRED', 'the holdings of this cursor are gone; begin with the first page')
+  new ServiceError(ERRORS.CURSOR_EXPIRED, 'the holdings of this cursor are gone; begin with the first page')
 
 /** Reads all holdings of a wallet, sorted. */
 async function holdingsOf(

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 
 /** A resource, as its users see it. */
 export interface Held<T> {
@@ -27,7 +27,7 @@ export class Handle<T> implements Held<T> {
 
   /** Returns the resource. Throws RESTARTING while it is unavailable. */
   get(): T {
-    if (this.#current === null) throw new ServiceError('RESTARTING', `${this.#what} restart; retry`)
+    if (this.#current === null) throw new ServiceError(ERRORS.RESTARTING, `${this.#what} restart; retry`)
     return this.#current
   }
 

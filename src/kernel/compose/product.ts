@@ -8,6 +8,8 @@ import type { TreeBody } from '../../edge/bodies/tree.ts'
 import type { Capability } from './capability.ts'
 import { Handle } from './handle.ts'
 import type { Config } from '../config/config.ts'
+import type { ErrorKind } from '../error-kind.ts'
+import { ERRORS } from '../errors.ts'
 import type { MemoryBudget } from '../config/memory-budget.ts'
 import type { Setting } from '../config/setting.ts'
 import type { AppDeps } from '../http/deps.ts'
@@ -37,6 +39,8 @@ export interface Product {
   readonly units?: (kernel: Kernel) => readonly Unit<Spine>[]
   /** Routes of the HTTP side. */
   readonly routes?: readonly FastifyPluginAsync<AppDeps>[]
+  /** Errors that it raises, other than those of the kernel and of other products. */
+  readonly errors?: Readonly<Record<string, ErrorKind>>
   /** Channels of the stream. */
   readonly channels?: readonly ChannelForm[]
   /** Adds metrics other than those that its units count in `Kernel.metrics`. */
@@ -66,6 +70,8 @@ export interface Kernel {
   readonly get: <T>(capability: Capability<Kernel, T>) => T
   /** The products of this process. */
   readonly products: readonly Product[]
+  /** Every error of the service, those of other processes too. */
+  readonly errors: readonly ErrorKind[]
   /** The coordination of a process that shares its store with no other. */
   readonly soloCoordination: ClusterCoordination
   /** Resources that are already open, for the first instances of the units that own them. */
@@ -97,6 +103,12 @@ export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): U
 /** Returns the routes of some products. */
 export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
   products.flatMap(({ routes = [] }) => routes)
+
+/** Returns the errors of the kernel and of some products. */
+export const errorsOf = (products: readonly Product[]): readonly ErrorKind[] => [
+  ...Object.values(ERRORS),
+  ...products.flatMap(({ errors = {} }) => Object.values(errors))
+]
 
 /** Returns the coordination with the other processes of the service. */
 export const coordinationOf = (

@@ -77,7 +77,7 @@ export class Connections {
     server.on('connect', (_request, stream) => {
       stream.on('error', () => stream.destroy())
       const refusal = new ServiceError(
-        'METHOD_INVALID',
+        ERRORS.METHOD_INVALID,
         'CONNECT is not supported: this service is not a proxy'
       )
       this.#refuse(stream, refusal, ['allow', 'GET, HEAD, POST, DELETE, OPTIONS'])
@@ -145,7 +145,7 @@ export class Connections {
     const isAddressFull = client.size >= bounds.connectionsPerAddress
     if (isAddressFull || this.size >= bounds.connections) {
       const refusal = new ServiceError(
-        'CONNECTIONS_EXCEEDED',
+        ERRORS.CONNECTIONS_EXCEEDED,
         isAddressFull ? 'this address has too many connections' : 'the service has too many connections'
       )
       const [oldest] = isAddressFull ? client.waiting : this.#waiting
@@ -240,7 +240,7 @@ export class Connections {
 
   /** Counts a refusal and returns its code on the wire. */
   #count(refusal: ServiceError): string {
-    const { code } = ERRORS[refusal.code]
+    const { code } = refusal.kind
     this.#deps.metrics.connectionsRefused.inc({ code })
     return code
   }

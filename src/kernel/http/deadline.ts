@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { RequestEffects, withEffects } from '../request-effects.ts'
 import type { Clock } from '../../ports.ts'
 import { ANSWER_LIMIT_MS } from '../time-limits.ts'
@@ -21,7 +21,7 @@ export async function withinDeadline<T>(
   const deadline = new Promise<never>((_resolve, reject) => {
     timer = clock.setTimeout(() => {
       const error = new ServiceError(
-        'DEADLINE_EXCEEDED',
+        ERRORS.DEADLINE_EXCEEDED,
         'the answer took too long to compute; request less data'
       )
       reject(error)
@@ -61,7 +61,7 @@ export async function withinWriteLimit<T>(
   const late = Promise.withResolvers<never>()
   const refuse = (): void => {
     const error = new ServiceError(
-      'CHANGE_NOT_BEGUN',
+      ERRORS.CHANGE_NOT_BEGUN,
       'nothing was changed: the checks of the request took too long; repeat it'
     )
     effects.refuse(error)
@@ -89,4 +89,6 @@ export async function withinWriteLimit<T>(
 
 /** Tells whether an error is a failure of the store or of this service, and not an answer to the request. */
 const isOurs = (error: unknown): boolean =>
-  !(error instanceof ServiceError) || error.code === 'STORAGE_UNAVAILABLE' || error.code === 'SERVICE_FAILED'
+  !(error instanceof ServiceError) ||
+  error.kind === ERRORS.STORAGE_UNAVAILABLE ||
+  error.kind === ERRORS.SERVICE_FAILED

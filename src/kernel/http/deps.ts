@@ -13,6 +13,7 @@ import type { TreeBody } from '../../edge/bodies/tree.ts'
 import type { CashList } from '../../market/cash.ts'
 import type { DecodingReport } from '../../ingest/decoding-report.ts'
 import type { SourceKind } from '../config/config.ts'
+import type { ErrorKind } from '../error-kind.ts'
 import type { Clock } from '../../ports.ts'
 import type { RecordedReport } from '../../recorded/report.ts'
 import type { SourceStatus } from '../../node/source-status.ts'
@@ -98,6 +99,8 @@ export interface AppDeps {
   readonly logger: Logger
   readonly clock: Clock
   readonly version: string
+  /** Every error of the service, those of other processes too. */
+  readonly errors: readonly ErrorKind[]
   /** The kind of source that this process reads; null if it reads none. */
   readonly sourceKind: SourceKind | null
   /** Absent if `/docs` offers no demo key. */

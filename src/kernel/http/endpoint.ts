@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { WeightedCall } from '../../access/call-weights.ts'
 import type { WorkKind } from '../work/work-units.ts'
-import type { ErrorCode } from '../errors.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
 import type { RouteScope } from './plugins/access.ts'
+import type { ErrorKind } from '../error-kind.ts'
 
 /**
  * An example call of the documentation, which a test also makes. Values stand for parameters of the path and the
@@ -37,7 +37,7 @@ export interface Endpoint<
   /** Status of a success; 200 by default. */
   readonly status: number
   /** Errors specific to this endpoint; errors that any request can have are not listed. */
-  readonly errors: readonly ErrorCode[]
+  readonly errors: readonly ErrorKind[]
   readonly examples: readonly Example[]
   /** Whether the endpoint also answers while the service drains, like health and the operator's views. */
   readonly answersWhileDraining: boolean

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import plugin from 'fastify-plugin'
 import { withoutApiKeys } from '../../access/api-key.ts'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { asksForSocket, HANDSHAKE_FIELDS, isHandshake, RPC_PATH, RPC_SOCKET_PATH } from './handshake.ts'
 import { publicOrigin } from './host.ts'
 
@@ -52,9 +52,9 @@ export const handshakesAlone = plugin(
       const origin = publicOrigin(headers)
       const right = (isSocket ? origin.replace('http', 'ws') : origin) + url.split('?', 1)[0]!
       const detail = `this port accepts only WebSocket handshakes at ${RPC_PATH}; use ${withoutApiKeys(right)}`
-      if (isSocket) return done(new ServiceError('ROUTE_NOT_FOUND', detail))
+      if (isSocket) return done(new ServiceError(ERRORS.ROUTE_NOT_FOUND, detail))
       void reply.headers(HANDSHAKE_FIELDS)
-      done(new ServiceError('UPGRADE_MISSING', detail))
+      done(new ServiceError(ERRORS.UPGRADE_MISSING, detail))
     })
   },
   { name: 'handshakes-alone', dependencies: ['requests'] }

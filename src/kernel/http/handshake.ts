@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 
 export const STREAM_PATH = '/v1/stream'
 export const RPC_PATH = '/v1/rpc'
@@ -58,11 +58,11 @@ export function asksForSocket({ method, headers }: Pick<IncomingMessage, 'method
 /** Returns the refusal of a malformed handshake; undefined for a valid one. */
 export function handshakeFault(headers: IncomingHttpHeaders): ServiceError | undefined {
   if (headers['sec-websocket-version'] !== VERSION)
-    return new ServiceError('UPGRADE_MISSING', `Sec-WebSocket-Version must be ${VERSION}`)
+    return new ServiceError(ERRORS.UPGRADE_MISSING, `Sec-WebSocket-Version must be ${VERSION}`)
   if (!KEY.test(headers['sec-websocket-key'] ?? ''))
-    return new ServiceError('PARAMETER_INVALID', 'Sec-WebSocket-Key must be 16 bytes in base64')
+    return new ServiceError(ERRORS.PARAMETER_INVALID, 'Sec-WebSocket-Key must be 16 bytes in base64')
   const protocols = headers['sec-websocket-protocol']
   if (protocols !== undefined && !PROTOCOLS.test(protocols))
-    return new ServiceError('PARAMETER_INVALID', 'Sec-WebSocket-Protocol must be a list of names')
+    return new ServiceError(ERRORS.PARAMETER_INVALID, 'Sec-WebSocket-Protocol must be a list of names')
   return undefined
 }

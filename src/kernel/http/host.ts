@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 
 /** A host with an optional port (RFC 3986, 3.2.2). No comma: two values of a repeated header arrive joined by one. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~%!$&'()*+;=-]*)(?::\d*)?$/
@@ -13,9 +13,9 @@ export function hostFault({
   headers: { host }
 }: Pick<IncomingMessage, 'httpVersion' | 'headers'>): ServiceError | undefined {
   if (host === undefined && httpVersion === '1.1')
-    return new ServiceError('PARAMETER_INVALID', 'the header Host is missing')
+    return new ServiceError(ERRORS.PARAMETER_INVALID, 'the header Host is missing')
   if (host !== undefined && !HOST.test(host))
-    return new ServiceError('PARAMETER_INVALID', 'the header Host must name one host')
+    return new ServiceError(ERRORS.PARAMETER_INVALID, 'the header Host must name one host')
   return undefined
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { wholeNumber } from './parameters.ts'
 
 /** Query of a list in memory, ordered by creation, oldest first; `after` is the id of the last item seen. */
@@ -16,7 +16,7 @@ export function idPage<T>(
 ): { readonly page: readonly T[]; readonly nextCursor: string | null } {
   const start = after === undefined ? 0 : list.findIndex((item) => idOf(item) === after) + 1
   if (after !== undefined && start === 0) {
-    throw new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
+    throw new ServiceError(ERRORS.CURSOR_INVALID, 'after is not a cursor of this list')
   }
   const page = list.slice(start, start + limit)
   const last = page.at(-1)

@@ -6,7 +6,7 @@ import type { DocumentStore } from '../../../storage/document-store.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { withoutEffects } from '../request-effects.ts'
 import type { TextSeal } from '../../access/text-seal.ts'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { invalid } from './parameters.ts'
 
 /** Maximum characters of an `Idempotency-Key`: seven UUIDs; the stored document has its hash. */
@@ -222,7 +222,7 @@ export class KeyedCall {
       if (first !== null) {
         if (first.value.contentHash === contentHash) return first
         throw new ServiceError(
-          'IDEMPOTENCY_KEY_REUSED',
+          ERRORS.IDEMPOTENCY_KEY_REUSED,
           'this Idempotency-Key was used for a request with another body'
         )
       }
@@ -232,7 +232,7 @@ export class KeyedCall {
       const outcome = await withoutEffects(() => this.#documents.insert(intent))
       if (outcome.ok) return outcome.stored
     }
-    throw new ServiceError('STORAGE_UNAVAILABLE', 'an idempotency key was stored and deleted repeatedly')
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'an idempotency key was stored and deleted repeatedly')
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { openSlices, slicesInTurns, slicesOfTurn, type Slices } from '../work/slices.ts'
 import type { TurnHandle } from '../work/turns.ts'
 
@@ -40,7 +40,7 @@ export async function whileClientWaits<T>(
   work: (left: AbortSignal) => Promise<T>
 ): Promise<T> {
   const left = new AbortController()
-  const leave = (): void => left.abort(new ServiceError('DEADLINE_EXCEEDED', 'the client has left'))
+  const leave = (): void => left.abort(new ServiceError(ERRORS.DEADLINE_EXCEEDED, 'the client has left'))
   if (raw.destroyed) leave()
   raw.once('close', leave)
   try {

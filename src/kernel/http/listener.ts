@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { excessText, jsonExcess } from '../json-depth.ts'
 import { LONG_BODY_BYTES } from '../../rpc/requests.ts'
 import type { AppDeps } from './deps.ts'
@@ -75,7 +75,7 @@ export function listenerApp(
   const parse = app.getDefaultJsonParser('error', 'error')
   const read = (request: FastifyRequest, body: Buffer): Parsed => {
     const excess = jsonExcess(body)
-    if (excess !== null) return [new ServiceError('JSON_INVALID', `the body ${excessText(excess)}`)]
+    if (excess !== null) return [new ServiceError(ERRORS.JSON_INVALID, `the body ${excessText(excess)}`)]
     let parsed: Parsed = [null]
     // `parse` calls back before it returns.
     void parse(request, body.toString(), (...outcome) => (parsed = outcome))

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { WEIGHT_SETTINGS } from '../../access/call-weights.ts'
 import { pricesText, WORK_PRICES } from '../work/work-units.ts'
-import type { ErrorCode } from '../errors.ts'
+import { ERRORS } from '../errors.ts'
+import type { ErrorKind } from '../error-kind.ts'
 import type { Endpoint, Example, Served } from './endpoint.ts'
 import { IDEMPOTENCY_KEY_MAX } from './idempotency.ts'
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts'
@@ -11,23 +12,23 @@ import { headersOf, type ProblemResponses } from './problem-responses.ts'
 
 /** Errors that any request can have. */
 const ANYWHERE = [
-  'PARAMETER_INVALID',
-  'REQUEST_TIMEOUT',
-  'HEADERS_EXCEEDED',
-  'CONNECTIONS_EXCEEDED',
-  'SERVICE_FAILED',
-  'STORAGE_UNAVAILABLE'
+  ERRORS.PARAMETER_INVALID,
+  ERRORS.REQUEST_TIMEOUT,
+  ERRORS.HEADERS_EXCEEDED,
+  ERRORS.CONNECTIONS_EXCEEDED,
+  ERRORS.SERVICE_FAILED,
+  ERRORS.STORAGE_UNAVAILABLE
 ] as const
 const WITH_KEY = [
-  'KEY_MISSING',
-  'KEY_INVALID',
-  'KEY_EXPIRED',
-  'KEY_REVOKED',
-  'IP_REFUSED',
-  'ORIGIN_REFUSED',
-  'RATE_LIMITED'
+  ERRORS.KEY_MISSING,
+  ERRORS.KEY_INVALID,
+  ERRORS.KEY_EXPIRED,
+  ERRORS.KEY_REVOKED,
+  ERRORS.IP_REFUSED,
+  ERRORS.ORIGIN_REFUSED,
+  ERRORS.RATE_LIMITED
 ] as const
-const WITH_BODY = ['JSON_INVALID', 'BODY_EXCEEDED', 'MEDIA_TYPE_INVALID'] as const
+const WITH_BODY = [ERRORS.JSON_INVALID, ERRORS.BODY_EXCEEDED, ERRORS.MEDIA_TYPE_INVALID] as const
 
 const EVERY_RESPONSE = ['X-Request-Id', 'X-Data-Freshness-Seconds']
 const RATE = [
@@ -125,18 +126,18 @@ function neededKey(scope: Endpoint['scope']): string {
 }
 
 /** Returns every error that an endpoint can answer with. */
-function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorCode[] {
+function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorKind[] {
   const { method, scope, errors, answersWhileDraining, isIdempotent } = endpoint
   return [
     ...ANYWHERE,
-    method === 'GET' ? 'DEADLINE_EXCEEDED' : 'CHANGE_NOT_BEGUN',
+    method === 'GET' ? ERRORS.DEADLINE_EXCEEDED : ERRORS.CHANGE_NOT_BEGUN,
     ...errors,
-    ...(takesAddress ? ['ADDRESS_INVALID' as const] : []),
-    ...(isIdempotent ? ['IDEMPOTENCY_KEY_REUSED' as const] : []),
-    ...(method === 'GET' ? [] : ([...WITH_BODY, 'OUTCOME_UNKNOWN'] as const)),
+    ...(takesAddress ? [ERRORS.ADDRESS_INVALID] : []),
+    ...(isIdempotent ? [ERRORS.IDEMPOTENCY_KEY_REUSED] : []),
+    ...(method === 'GET' ? [] : ([...WITH_BODY, ERRORS.OUTCOME_UNKNOWN] as const)),
     ...(scope === 'open' ? [] : WITH_KEY),
-    ...(scope === 'open' || scope === 'any-key' ? [] : ['SCOPE_MISSING' as const]),
-    ...(answersWhileDraining ? [] : (['SERVICE_DRAINING', 'RESTARTING'] as const))
+    ...(scope === 'open' || scope === 'any-key' ? [] : [ERRORS.SCOPE_MISSING]),
+    ...(answersWhileDraining ? [] : ([ERRORS.SERVICE_DRAINING, ERRORS.RESTARTING] as const))
   ]
 }
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 
 /** Versions of the format: a row; a row and the number of rows after it to skip. */
 const ROW = { version: 1, size: 1 + 8 + 4 + 4 } as const
@@ -66,7 +66,7 @@ function placeIn(list: string, text: string): PagePlace | null {
 
 /** Returns the refusal of an `after` that does not belong to its list. */
 export function foreignCursor(): ServiceError {
-  return new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
+  return new ServiceError(ERRORS.CURSOR_INVALID, 'after is not a cursor of this list')
 }
 
 /** Version of the format of a position in words. */

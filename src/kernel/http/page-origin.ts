@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../../access/caller.ts'
 import { entriesFor, ORIGIN_PRODUCTS, type OriginProduct, type OriginUse } from '../../access/origin-entry.ts'
 import { isWebOrigin } from '../../access/web-origin.ts'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { forwardedHost } from './host.ts'
 
 /** Maximum length of an origin; a host has at most 253 characters. Longer texts are not repeated. */
@@ -28,7 +28,7 @@ export function originRefused(fault: string, origin: string, use: OriginUse): Se
   const entry = isKnown ? origin : 'the origin of the page'
   const forOne = isKnown && use !== null && use !== 'any' ? `, or ${use}:${origin} for this product` : ''
   const detail = `${fault}${isKnown ? ` ${origin}` : ' of this page'}: use a key whose cors_origins have ${entry}${forOne} (millrace keys create --origin)`
-  return new ServiceError('ORIGIN_REFUSED', detail)
+  return new ServiceError(ERRORS.ORIGIN_REFUSED, detail)
 }
 
 /** Returns the product of a route by its scope; null for a route that belongs to no product. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { withoutApiKeys } from '../../access/api-key.ts'
 import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 
 /** An address in a path or query. A malformed one is refused with `invalid_address`. */
 export const address = z
@@ -115,8 +115,8 @@ function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
     return [{ field: issue.path.join('.') || source, message, address: isAddress }]
   })
   const first = fields[0]!
-  const code = fields.every((field) => field.address) ? 'ADDRESS_INVALID' : 'PARAMETER_INVALID'
-  return new ServiceError(code, `${first.field} ${first.message}`, {
+  const kind = fields.every((field) => field.address) ? ERRORS.ADDRESS_INVALID : ERRORS.PARAMETER_INVALID
+  return new ServiceError(kind, `${first.field} ${first.message}`, {
     ...(fields.length > 1 ? { fields: fields.map(({ field, message }) => ({ field, message })) } : {})
   })
 }
@@ -145,5 +145,5 @@ function innermost(issue: Issue): readonly Issue[] {
 
 /** Returns the refusal of a parameter for a reason beyond its schema. */
 export function invalid(field: string, message: string): ServiceError {
-  return new ServiceError('PARAMETER_INVALID', `${field} ${message}`)
+  return new ServiceError(ERRORS.PARAMETER_INVALID, `${field} ${message}`)
 }

@@ -1,29 +1,20 @@
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { ErrorKind } from '../error-kind.ts'
 import { exampleProblem } from './problem-responses.ts'
 import { problemPath } from './problem.ts'
-import { PROBLEM_TEXTS } from '../../edge/routes/problem-texts.ts'
 
-/** Returns the error of a code in a body or in the path of its page, in any letter case. */
-export function problemNamed(name: string): ErrorCode | undefined {
-  return BY_PATH.get(problemPath(name.toLowerCase()))
+/** Returns the first error of each code, by the path of its page; its texts describe all errors with that code. */
+export function problemsByPath(errors: readonly ErrorKind[]): ReadonlyMap<string, ErrorKind> {
+  return new Map(errors.toReversed().map((error) => [problemPath(error.code), error] as const))
 }
 
-/** The first error of each code; its texts describe all errors with that code. */
-const BY_PATH: ReadonlyMap<string, ErrorCode> = new Map(
-  (Object.keys(ERRORS) as ErrorCode[])
-    .toReversed()
-    .map((error) => [problemPath(ERRORS[error].code), error] as const)
-)
-
 /** Returns a problem's page as JSON. */
-export function problemBody(error: ErrorCode) {
-  const { code, title, status, retryable } = ERRORS[error]
-  const { meaning, remedy } = PROBLEM_TEXTS[error]
+export function problemBody(error: ErrorKind) {
+  const { code, title, status, meaning, remedy, retryable } = error
   return { code, title, status, meaning, remedy, retryable, example: exampleProblem(error) }
 }
 
 /** Returns a problem's page as HTML. */
-export function problemPage(error: ErrorCode): string {
+export function problemPage(error: ErrorKind): string {
   const { code, title, status, meaning, remedy, retryable, example } = problemBody(error)
   return page(
     `${title} (${status})`,
@@ -41,8 +32,8 @@ export function problemPage(error: ErrorCode): string {
 }
 
 /** Returns the list of all problems as HTML. */
-export function problemIndex(): string {
-  const rows = Object.values(ERRORS)
+export function problemIndex(errors: readonly ErrorKind[]): string {
+  const rows = errors
     .toSorted((a, b) => a.status - b.status)
     .map(
       ({ code, title, status }) =>

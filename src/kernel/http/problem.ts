@@ -1,4 +1,5 @@
-import { ERRORS, ServiceError, type ErrorCode } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
+import type { ErrorKind } from '../error-kind.ts'
 import { NodeError } from '../../node/node-fault.ts'
 import { upstreamError } from '../../node/upstream.ts'
 
@@ -22,21 +23,22 @@ export function problemPath(code: string): string {
  * The `detail` of failures on our side. The error's own text names hosts, files and drivers, so it goes only to the
  * log.
  */
-const PUBLIC_DETAILS: Partial<Record<ErrorCode, string>> = {
-  SERVICE_FAILED: 'the request failed on our side',
-  STORAGE_UNAVAILABLE: 'the store does not answer; retry'
-}
+const FAILED = 'the request failed on our side'
+const PUBLIC_DETAILS: ReadonlyMap<ErrorKind, string> = new Map([
+  [ERRORS.SERVICE_FAILED, FAILED],
+  [ERRORS.STORAGE_UNAVAILABLE, 'the store does not answer; retry']
+])
 
 export function problemOf(
   error: ServiceError,
   request: { readonly id: string; readonly origin: string }
 ): Problem {
-  const { status, code, title } = ERRORS[error.code]
+  const { status, code, title } = error.kind
   return {
     type: request.origin + problemPath(code),
     title,
     status,
-    detail: PUBLIC_DETAILS[error.code] ?? error.detail,
+    detail: PUBLIC_DETAILS.get(error.kind) ?? error.detail,
     code,
     request_id: request.id,
     ...(error.fields.length > 0 ? { errors: error.fields } : {}),
@@ -55,13 +57,14 @@ export function serviceErrorOf(thrown: unknown): ServiceError {
     typeof thrown === 'object' && thrown !== null && 'statusCode' in thrown ? thrown.statusCode : undefined
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || thrown instanceof SyntaxError) {
-    return new ServiceError('JSON_INVALID', 'the body is not valid JSON', { cause: thrown })
+    return new ServiceError(ERRORS.JSON_INVALID, 'the body is not valid JSON', { cause: thrown })
   }
-  if (statusCode === 413) return new ServiceError('BODY_EXCEEDED', 'the body is too large', { cause: thrown })
+  if (statusCode === 413)
+    return new ServiceError(ERRORS.BODY_EXCEEDED, 'the body is too large', { cause: thrown })
   if (statusCode === 415) {
-    return new ServiceError('MEDIA_TYPE_INVALID', 'the body must be application/json', { cause: thrown })
+    return new ServiceError(ERRORS.MEDIA_TYPE_INVALID, 'the body must be application/json', { cause: thrown })
   }
   if (statusCode === 400)
-    return new ServiceError('PARAMETER_INVALID', 'the request is malformed', { cause: thrown })
-  return new ServiceError('SERVICE_FAILED', PUBLIC_DETAILS.SERVICE_FAILED!, { cause: thrown })
+    return new ServiceError(ERRORS.PARAMETER_INVALID, 'the request is malformed', { cause: thrown })
+  return new ServiceError(ERRORS.SERVICE_FAILED, FAILED, { cause: thrown })
 }

@@ -18,7 +18,7 @@ export function refuseUrl(
   deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock'>
 ): void {
   setPlainHeaders(request, reply, deps)
-  sendProblem(request, reply, new ServiceError('PARAMETER_INVALID', 'the URL is not well encoded'))
+  sendProblem(request, reply, new ServiceError(ERRORS.PARAMETER_INVALID, 'the URL is not well encoded'))
 }
 
 /**
@@ -31,7 +31,7 @@ export function endWithProblem(connection: Duplex, error: ServiceError, more: Fi
   const body = JSON.stringify(problem)
   const fields = [
     ...plainFields(id),
-    ...(ERRORS[error.code].retryable ? ['retry-after', '1'] : []),
+    ...(error.kind.retryable ? ['retry-after', '1'] : []),
     ...more,
     ...['content-type', 'application/problem+json; charset=utf-8'],
     ...['content-length', String(Buffer.byteLength(body))],
@@ -46,12 +46,12 @@ export function endWithProblem(connection: Duplex, error: ServiceError, more: Fi
 export function parserRefusal(code: string | undefined): ServiceError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new ServiceError('HEADERS_EXCEEDED', 'the request line and headers have more than 16 KiB')
+      return new ServiceError(ERRORS.HEADERS_EXCEEDED, 'the request line and headers have more than 16 KiB')
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new ServiceError('BODY_EXCEEDED', 'the chunk extensions of the body have more than 16 KiB')
+      return new ServiceError(ERRORS.BODY_EXCEEDED, 'the chunk extensions of the body have more than 16 KiB')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ServiceError('REQUEST_TIMEOUT', 'the request took too long to arrive')
+      return new ServiceError(ERRORS.REQUEST_TIMEOUT, 'the request took too long to arrive')
     default:
-      return new ServiceError('PARAMETER_INVALID', 'the request is malformed')
+      return new ServiceError(ERRORS.PARAMETER_INVALID, 'the request is malformed')
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Caller } from '../../access/caller.ts'
 import { countingReads } from '../../access/counted-reads.ts'
 import { UNCOUNTED, type WorkCount } from '../../access/work-meter.ts'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import { countRows } from './counted-rows.ts'
 import { routeOf, type Endpoint } from './endpoint.ts'
 import { inTurn, slicesWithoutTurn, whileClientWaits } from './in-turn.ts'
@@ -133,7 +133,7 @@ function unknownOutcome(
       ? `repeating it${hasKey ? ' with the same Idempotency-Key' : ''} is safe`
       : 'check before you repeat it, because it had no Idempotency-Key'
   const detail = `the store has not confirmed it, so it is unknown whether this request took effect${look}; ${repeat}`
-  return new ServiceError('OUTCOME_UNKNOWN', detail, { cause })
+  return new ServiceError(ERRORS.OUTCOME_UNKNOWN, detail, { cause })
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 
 /** Bytes of unread answers of a tenant at which no other is begun: 80 of the longest pages. */
 export const UNREAD_BYTES_MAX = 128 * 2 ** 20
@@ -25,7 +25,7 @@ export class UnreadAnswers {
     if (bytes <= UNREAD_BYTES_MAX) return
     const mib = Math.round(bytes / 2 ** 20)
     throw new ServiceError(
-      'CONNECTIONS_EXCEEDED',
+      ERRORS.CONNECTIONS_EXCEEDED,
       `the clients of this tenant have yet to read ${mib} MiB of answers; read them before you request more`
     )
   }

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import type { Clock } from '../../ports.ts'
 import { TurnOrder } from './turn-order.ts'
 
@@ -258,6 +258,6 @@ export class Turns {
 
 const waitedTooLong = (): ServiceError =>
   new ServiceError(
-    'DEADLINE_EXCEEDED',
+    ERRORS.DEADLINE_EXCEEDED,
     'other requests of this tenant took all the time that it has; send fewer at once'
   )

@@ -1,6 +1,6 @@
 import { ClassicLevel } from 'classic-level'
 import { z } from 'zod'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { LocalAccount } from '../chain.ts'
 import { packAccount, readPackedBlock, unpackAccount } from './block-records.ts'
 import type { PackedBlock } from './block-records.ts'
@@ -128,7 +128,7 @@ export class BankStore implements ChainStore {
       return headSchema.parse(JSON.parse(decoder.decode(head)))
     } catch (cause) {
       const detail = `the localnet's chain in ${this.#directory} is of a format that this version does not know`
-      throw new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause })
     }
   }
 
@@ -203,5 +203,5 @@ function openFailure(directory: string, cause: unknown): ServiceError {
     reason?.code === 'LEVEL_LOCKED'
       ? `the localnet's chain in ${directory} is open already`
       : `the localnet's chain in ${directory} cannot be opened: ${reason?.message ?? String(cause)}`
-  return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
+  return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause })
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { Commitment } from '../../market/rows.ts'
 import { sleep, type Clock } from '../../ports.ts'
 import type * as chain from '../chain.ts'
@@ -99,7 +99,7 @@ export class LocalBank implements chain.LocalChain {
       const stored = store === null ? null : await store.load(blockTaker(blocks, store))
       if (stored !== null && Buffer.compare(stored.genesisHash, sha256('genesis', options.seed)) !== 0) {
         const detail = `the localnet's chain in ${options.directory} is of another seed`
-        throw new ServiceError('STORAGE_UNAVAILABLE', detail)
+        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail)
       }
       const bank = new LocalBank(options, blocks, store, stored)
       if (stored === null) {
@@ -195,7 +195,7 @@ export class LocalBank implements chain.LocalChain {
 
   /** Ends the chain once all produced blocks are on disk. */
   async close(): Promise<void> {
-    this.#end ??= this.#ended ?? new ServiceError('STORAGE_UNAVAILABLE', 'the localnet is closed')
+    this.#end ??= this.#ended ?? new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the localnet is closed')
     await this.#commits.close()
   }
 

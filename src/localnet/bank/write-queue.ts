@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { ChainStore, SlotWrite } from './bank-store.ts'
 
 /** Maximum number of slots not yet on disk, skipped ones included, so that a slow disk cannot fill memory. */
@@ -29,7 +29,7 @@ export class WriteQueue {
   write(slot: SlotWrite, written: () => void): Promise<void> {
     return this.#inOrder(async () => {
       await this.#store.write(slot).catch((cause: unknown) => {
-        throw new ServiceError('STORAGE_UNAVAILABLE', 'the localnet cannot write its chain', { cause })
+        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the localnet cannot write its chain', { cause })
       })
       written()
     })

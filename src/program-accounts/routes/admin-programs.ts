@@ -13,6 +13,8 @@ import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_PROGRAM } from '../../edge/routes/example-values.ts'
 import { address } from '../../kernel/http/parameters.ts'
+import { PROGRAM_ERRORS } from '../errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 const END_MESSAGE = `must end within ${DATA_BYTES_MAX} bytes, the most that an account has`
 const LENGTH_MESSAGE = `must be a whole number between 1 and ${INDEXED_BYTES_MAX}`
@@ -63,7 +65,7 @@ export const addProgram = endpoint({
   answer: programAnswer,
   isIdempotent: true,
   shownBy: 'GET /v1/admin/programs',
-  errors: ['ADDRESS_INVALID', 'PROGRAM_LIMIT_REACHED'],
+  errors: [ERRORS.ADDRESS_INVALID, PROGRAM_ERRORS.PROGRAM_LIMIT_REACHED],
   examples: [
     { name: 'a program', body: { program: EXAMPLE_PROGRAM } },
     {
@@ -83,7 +85,7 @@ export const removeProgram = endpoint({
   params: z.object({ program: address.describe('The program, base58') }),
   answer: removedProgramAnswer,
   shownBy: 'GET /v1/admin/programs',
-  errors: ['ADDRESS_INVALID', 'PROGRAM_NOT_FOUND'],
+  errors: [ERRORS.ADDRESS_INVALID, PROGRAM_ERRORS.PROGRAM_NOT_FOUND],
   examples: [{ name: 'a program', params: { program: EXAMPLE_PROGRAM } }]
 })
 

@@ -6,7 +6,8 @@ import { exactSlotUpTo } from '../exact-slots.ts'
 import type { MirrorProgress } from '../program.ts'
 import type { MirroredCommitment } from '../../rpc/program-accounts-request.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
+import { PROGRAM_ERRORS } from '../errors.ts'
 import {
   checkFilters,
   DATA_BYTES_MAX,
@@ -79,12 +80,12 @@ export const programAccounts = endpoint({
   work: [...ACCOUNT_WORK, 'kibibyte'],
   takesTurn: false,
   errors: [
-    'ADDRESS_INVALID',
-    'CURSOR_INVALID',
-    'CURSOR_EXPIRED',
-    'PROGRAM_NOT_WHITELISTED',
-    'INDEX_LOADING',
-    'NOT_CONFIGURED'
+    ERRORS.ADDRESS_INVALID,
+    ERRORS.CURSOR_INVALID,
+    ERRORS.CURSOR_EXPIRED,
+    PROGRAM_ERRORS.PROGRAM_NOT_WHITELISTED,
+    ERRORS.INDEX_LOADING,
+    ERRORS.NOT_CONFIGURED
   ],
   examples: [
     {
@@ -102,7 +103,7 @@ export const programAccountRoutes: FastifyPluginAsync<
   const missing = (program: string): ServiceError =>
     rpc.hasNode
       ? loading(program)
-      : new ServiceError('NOT_CONFIGURED', 'this service has no node to read accounts from')
+      : new ServiceError(ERRORS.NOT_CONFIGURED, 'this service has no node to read accounts from')
   const slotAt = (commitment: MirroredCommitment, program: string, progress: MirrorProgress): number => {
     if (commitment === 'confirmed') return progress.slot!
     const finalized = rpc.finalized?.newest() ?? null
@@ -119,7 +120,7 @@ export const programAccountRoutes: FastifyPluginAsync<
     const place = query.after === undefined ? null : placeIn(list, query.after)
     const status = await mirror.status(params.programId)
     if (status === null)
-      throw new ServiceError('PROGRAM_NOT_WHITELISTED', `program ${program} is not whitelisted`)
+      throw new ServiceError(PROGRAM_ERRORS.PROGRAM_NOT_WHITELISTED, `program ${program} is not whitelisted`)
     const { progress } = status
     if (progress.slot === null) throw missing(program)
     const slot = place?.slot ?? slotAt(query.commitment, program, progress)
@@ -166,17 +167,20 @@ const tooLong = (account: Pubkey): ServiceError =>
   )
 
 const loading = (program: string): ServiceError =>
-  new ServiceError('INDEX_LOADING', `the accounts of program ${program} are still being read from the node`)
+  new ServiceError(
+    ERRORS.INDEX_LOADING,
+    `the accounts of program ${program} are still being read from the node`
+  )
 
 const notFinalized = (program: string): ServiceError =>
   new ServiceError(
-    'INDEX_LOADING',
+    ERRORS.INDEX_LOADING,
     `the accounts of program ${program} are not mirrored at finalized yet; retry within 20 s, or with commitment=confirmed`
   )
 
 const expired = (slot: number): ServiceError =>
   new ServiceError(
-    'CURSOR_EXPIRED',
+    ERRORS.CURSOR_EXPIRED,
     `after is of slot ${slot}, which can no longer be read; begin with the first page`
   )
 

@@ -26,6 +26,8 @@ import { symbolsOf } from '../../data/mint-symbols.ts'
 import { ledgerEnd } from './ledger-end.ts'
 import { address } from '../../kernel/http/parameters.ts'
 import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from './watched-sums.ts'
+import { REVENUE_ERRORS } from '../errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 /** Characters of a label. Arbitrary; nothing depends on it. */
 const LABEL_MAX = 64
@@ -62,7 +64,7 @@ export const watchAddress = endpoint({
   status: 201,
   otherStatuses: [200],
   answer: watchedAnswer,
-  errors: ['ADDRESS_INVALID', 'WATCH_LIMIT_REACHED', 'WATCH_NOT_FOUND'],
+  errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_LIMIT_REACHED, REVENUE_ERRORS.WATCH_NOT_FOUND],
   isIdempotent: true,
   shownBy: 'GET /v1/revenue/accounts',
   examples: [
@@ -96,7 +98,7 @@ export const unwatchAddress = endpoint({
   params: z.object({ address: address.describe('The watched address') }),
   answer: unwatchedAnswer,
   shownBy: 'GET /v1/revenue/accounts',
-  errors: ['WATCH_NOT_FOUND'],
+  errors: [REVENUE_ERRORS.WATCH_NOT_FOUND],
   examples: [{ name: 'an address', params: { address: EXAMPLE_WATCHED } }]
 })
 

@@ -21,6 +21,7 @@ import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { ledgerEnd } from './ledger-end.ts'
 import { address } from '../../kernel/http/parameters.ts'
+import { REVENUE_ERRORS } from '../errors.ts'
 
 /** Maximum gaps of one address, and of one answer: 1 MB for an answer. */
 const GAPS_MAX = 1_000
@@ -34,7 +35,7 @@ export const revenueCoverage = endpoint({
   scope: 'revenue',
   query: z.object({ address: address.optional().describe('Only this watched address') }),
   answer: coverageAnswer,
-  errors: ['WATCH_NOT_FOUND'],
+  errors: [REVENUE_ERRORS.WATCH_NOT_FOUND],
   examples: [{ name: 'All watched addresses' }]
 })
 

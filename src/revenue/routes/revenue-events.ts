@@ -18,6 +18,8 @@ import { ledgerPage } from './ledger-page.ts'
 import { symbolsOf } from '../../data/mint-symbols.ts'
 import { address, oneOf, wholeNumber } from '../../kernel/http/parameters.ts'
 import { checkRange } from '../../data/routes/trade-filters.ts'
+import { REVENUE_ERRORS } from '../errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const revenueEvents = endpoint({
   path: '/v1/revenue/events',
@@ -44,7 +46,7 @@ export const revenueEvents = endpoint({
       .describe('Only rows before this block time: unix seconds, or ISO 8601 (UTC without a zone)')
   }),
   answer: eventList,
-  errors: ['CURSOR_INVALID', 'WATCH_NOT_FOUND'],
+  errors: [ERRORS.CURSOR_INVALID, REVENUE_ERRORS.WATCH_NOT_FOUND],
   examples: [
     { name: 'The newest rows', query: { limit: '10' } },
     { name: 'One address, oldest first', query: { address: EXAMPLE_WATCHED, order: 'asc', limit: '10' } }

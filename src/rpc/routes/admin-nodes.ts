@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { listOf } from '../../kernel/http/schema.ts'
 import { ServiceError } from '../../kernel/errors.ts'
+import { RPC_ERRORS } from '../errors.ts'
 import { cordonOf, Cordons } from '../cordons.ts'
 import { absentNodeBody, changedNodeAnswer, nodeAnswer, nodeBody } from '../node-bodies.ts'
 import type { NodeId } from '../node-ids.ts'
@@ -34,7 +35,7 @@ const change = {
   answer: changedNodeAnswer,
   isIdempotent: true,
   shownBy: 'GET /v1/admin/nodes',
-  errors: ['NODE_NOT_FOUND'],
+  errors: [RPC_ERRORS.NODE_NOT_FOUND],
   examples
 } as const
 
@@ -74,7 +75,7 @@ export const adminNodeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cloc
     const known =
       nodes?.statuses().find((each) => each.id.id === id)?.id ??
       (await cordons.list()).find((cordon) => cordon.id === id)
-    if (known === undefined) throw new ServiceError('NODE_NOT_FOUND', `there is no node ${id}`)
+    if (known === undefined) throw new ServiceError(RPC_ERRORS.NODE_NOT_FOUND, `there is no node ${id}`)
     return { id: known.id, digest: known.digest }
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { RateUse } from '../../../storage/cluster/coordination.ts'
 import type { Caller } from '../../access/caller.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { RpcReply, RpcRequestContext } from '../gateway.ts'
 import { JsonBounds } from '../../kernel/json-depth.ts'
 import { costOf, idOf, LONG_BODY_BYTES, parseRequest, type ParsedRequest } from '../requests.ts'
@@ -83,7 +83,7 @@ function isPlain(request: IncomingMessage): boolean {
 }
 
 const LEFT = new Error('the client has left')
-const BROKEN = new ServiceError('PARAMETER_INVALID', 'the request is malformed')
+const BROKEN = new ServiceError(ERRORS.PARAMETER_INVALID, 'the request is malformed')
 
 /** A request and its response. */
 class Exchange implements RpcRequestContext {
@@ -260,7 +260,7 @@ class Exchange implements RpcRequestContext {
     const response = this.#response
     if (thrown === LEFT || response.headersSent) return
     const error = serviceErrorOf(thrown)
-    if (error.code === 'SERVICE_FAILED')
+    if (error.kind === ERRORS.SERVICE_FAILED)
       this.#deps.logger.error({ request_id: this.#id, route: RPC_PATH, err: error }, 'request failed')
     const { status, fields, text } = rpcProblem(error, this.#id, this.#rpcId)
     this.#writeHead(status, fields)

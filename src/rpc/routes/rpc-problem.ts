@@ -1,22 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ERRORS, type ErrorCode, type ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, type ServiceError } from '../../kernel/errors.ts'
+import type { ErrorKind } from '../../kernel/error-kind.ts'
 import { BODY_TOO_LARGE, errorText, type RpcError } from '../rpc-error.ts'
 import { setFields, type Fields } from '../../kernel/http/fields.ts'
 import { problemOf, serviceErrorOf } from '../../kernel/http/problem.ts'
 import { RPC_TYPE } from './rpc-reply.ts'
 
 /** Codes of errors that concern the request itself (src/docs/rpc.md); all others are −32603. */
-const CODES: Partial<Record<ErrorCode, number>> = {
-  RATE_LIMITED: -32429,
-  UPSTREAM_ERROR: -32603,
-  NOT_CONFIGURED: -32603,
-  UPSTREAM_TIMEOUT: -32603,
-  SERVICE_DRAINING: -32603,
-  RESTARTING: -32603,
-  SERVICE_FAILED: -32603,
-  STORAGE_UNAVAILABLE: -32603,
-  DEADLINE_EXCEEDED: -32603
-}
+const CODES: ReadonlyMap<ErrorKind, number> = new Map([
+  [ERRORS.RATE_LIMITED, -32429],
+  [ERRORS.UPSTREAM_ERROR, -32603],
+  [ERRORS.NOT_CONFIGURED, -32603],
+  [ERRORS.UPSTREAM_TIMEOUT, -32603],
+  [ERRORS.SERVICE_DRAINING, -32603],
+  [ERRORS.RESTARTING, -32603],
+  [ERRORS.SERVICE_FAILED, -32603],
+  [ERRORS.STORAGE_UNAVAILABLE, -32603],
+  [ERRORS.DEADLINE_EXCEEDED, -32603]
+])
 
 /** An error of the JSON-RPC path as HTTP sends it. */
 export interface RpcProblem {
@@ -27,7 +28,7 @@ export interface RpcProblem {
 
 /** Renders an error. `id` is the JSON text of the id of the request; `null` if unknown. */
 export function rpcProblem(error: ServiceError, requestId: string, id = 'null'): RpcProblem {
-  const { status, retryable } = ERRORS[error.code]
+  const { status, retryable } = error.kind
   const text = errorText(rpcErrorOf(error, requestId), id)
   const length = String(Buffer.byteLength(text))
   const fields = ['vary', 'Origin', 'content-type', RPC_TYPE, 'content-length', length]
@@ -52,17 +53,17 @@ export function sendRpcProblem(
 }
 
 function rpcErrorOf(error: ServiceError, requestId: string): RpcError {
-  if (error.code === 'BODY_EXCEEDED') return BODY_TOO_LARGE.error
+  if (error.kind === ERRORS.BODY_EXCEEDED) return BODY_TOO_LARGE.error
   const { detail, code } = problemOf(error, { id: requestId, origin: '' })
   const { limit, window_seconds, retry_after } = error.members
   return {
-    code: CODES[error.code] ?? -32600,
+    code: CODES.get(error.kind) ?? -32600,
     message: detail,
     data: {
       code,
-      retryable: ERRORS[error.code].retryable,
+      retryable: error.kind.retryable,
       request_id: requestId,
-      ...(error.code === 'RATE_LIMITED' && { limit, window_seconds, retry_after })
+      ...(error.kind === ERRORS.RATE_LIMITED && { limit, window_seconds, retry_after })
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { WEIGHT_SETTINGS } from '../../access/call-weights.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { RpcReply } from '../gateway.ts'
 import { openRpcOf } from '../openrpc.ts'
 import { costOf, idOf, LONG_BODY_BYTES, parseRequest, type ParsedRequest } from '../requests.ts'
@@ -106,7 +106,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
       const coding = request.headers['content-encoding'] ?? 'identity'
       // A compressed body could be far longer than its stated length.
       if (coding !== 'identity')
-        done(new ServiceError('MEDIA_TYPE_INVALID', 'the body must not be compressed'))
+        done(new ServiceError(ERRORS.MEDIA_TYPE_INVALID, 'the body must not be compressed'))
       else done(null, payload)
     },
     handler: async (request, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { Caller } from '../../access/caller.ts'
 import type { Scope } from '../../access/scopes.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { handshakeFault, HANDSHAKE_FIELDS } from '../../kernel/http/handshake.ts'
 
 const NO_HANDSHAKE = 'connect with a WebSocket client'
@@ -32,21 +32,23 @@ export function serveSocket(
     config: { scope, keyInQuery: true, refusesWith403 },
     preHandler: (request, reply, done) => {
       const { headers } = request
-      const fault = request.ws ? handshakeFault(headers) : new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
+      const fault = request.ws
+        ? handshakeFault(headers)
+        : new ServiceError(ERRORS.UPGRADE_MISSING, NO_HANDSHAKE)
       if (fault !== undefined) {
-        if (fault.code === 'UPGRADE_MISSING') void reply.headers(HANDSHAKE_FIELDS)
+        if (fault.kind === ERRORS.UPGRADE_MISSING) void reply.headers(HANDSHAKE_FIELDS)
         return done(fault)
       }
       if (!gateway.admits(request.caller!)) {
         const detail = 'this key, or this process, has its maximum number of connections'
-        return done(new ServiceError('CONNECTIONS_EXCEEDED', detail))
+        return done(new ServiceError(ERRORS.CONNECTIONS_EXCEEDED, detail))
       }
       // Releases the request and its response, which the socket would otherwise retain until it closes.
       reply.raw.detachSocket(request.socket)
       done()
     },
     handler: () => {
-      throw new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
+      throw new ServiceError(ERRORS.UPGRADE_MISSING, NO_HANDSHAKE)
     },
     wsHandler: (ws, { socket, caller }) => {
       // The plugin's error listener would retain them too.

@@ -12,6 +12,8 @@ import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_BUNDLE_ID, EXAMPLE_TRANSACTION } from '../../edge/routes/example-values.ts'
 import { invalid } from '../../kernel/http/parameters.ts'
+import { TRANSACTION_ERRORS } from '../errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 export const sendBundle = endpoint({
   method: 'POST',
@@ -32,12 +34,12 @@ export const sendBundle = endpoint({
   }),
   answer: sentBundleAnswer,
   errors: [
-    'TRANSACTION_INVALID',
-    'TRANSACTION_UNSIGNED',
-    'TIP_MISSING',
-    'TRANSACTION_LIMIT_REACHED',
-    'UPSTREAM_ERROR',
-    'NOT_CONFIGURED'
+    TRANSACTION_ERRORS.TRANSACTION_INVALID,
+    TRANSACTION_ERRORS.TRANSACTION_UNSIGNED,
+    TRANSACTION_ERRORS.TIP_MISSING,
+    TRANSACTION_ERRORS.TRANSACTION_LIMIT_REACHED,
+    ERRORS.UPSTREAM_ERROR,
+    ERRORS.NOT_CONFIGURED
   ],
   isIdempotent: true,
   shownBy: 'GET /v1/tx/bundle/{bundle_id}/status',

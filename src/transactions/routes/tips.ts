@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { tipsAnswer } from '../bodies/bundle.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { tipsBody } from './bundle-bodies.ts'
 import type { AppDeps } from '../../kernel/http/deps.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
@@ -14,7 +14,7 @@ export const getTips = endpoint({
     'The accounts that a tip to the block engine may go to, and percentiles of recently landed tips. Use p50 in most cases, p75 or more if you compete for a place.',
   scope: 'tx:send',
   answer: tipsAnswer,
-  errors: ['UPSTREAM_ERROR', 'NOT_CONFIGURED'],
+  errors: [ERRORS.UPSTREAM_ERROR, ERRORS.NOT_CONFIGURED],
   examples: [{ name: 'the tips now' }]
 })
 
@@ -22,7 +22,7 @@ export const tipRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>> = asyn
   if (transactions === null) return
   const { engine } = transactions
   serve(app, getTips, async ({ signal }) => {
-    if (engine === null) throw new ServiceError('NOT_CONFIGURED', 'no block engine is configured')
+    if (engine === null) throw new ServiceError(ERRORS.NOT_CONFIGURED, 'no block engine is configured')
     return tipsBody(await engine.tips(signal))
   })
 }

@@ -19,6 +19,8 @@ import { readWordsCursor, writeWordsCursor } from '../../kernel/http/page-cursor
 import { invalid, oneOf, wholeNumber } from '../../kernel/http/parameters.ts'
 import { isSignature } from '../../kernel/http/signature.ts'
 import { foreignBody, memberBody, repeatBody, submissionBody } from './transaction-bodies.ts'
+import { TRANSACTION_ERRORS } from '../errors.ts'
+import { ERRORS } from '../../kernel/errors.ts'
 
 /** Maximum submissions of one page, as in other lists. */
 const LIST_MAX = 1_000
@@ -59,14 +61,14 @@ export const sendTransaction = endpoint({
   }),
   answer: sentTransactionAnswer,
   errors: [
-    'TRANSACTION_INVALID',
-    'TRANSACTION_UNSIGNED',
-    'TIP_MISSING',
-    'PREFLIGHT_FAILED',
-    'TRANSACTION_LIMIT_REACHED',
-    'UPSTREAM_ERROR',
-    'UPSTREAM_TIMEOUT',
-    'NOT_CONFIGURED'
+    TRANSACTION_ERRORS.TRANSACTION_INVALID,
+    TRANSACTION_ERRORS.TRANSACTION_UNSIGNED,
+    TRANSACTION_ERRORS.TIP_MISSING,
+    TRANSACTION_ERRORS.PREFLIGHT_FAILED,
+    TRANSACTION_ERRORS.TRANSACTION_LIMIT_REACHED,
+    ERRORS.UPSTREAM_ERROR,
+    ERRORS.UPSTREAM_TIMEOUT,
+    ERRORS.NOT_CONFIGURED
   ],
   isIdempotent: true,
   shownBy: 'GET /v1/tx/{signature}/status',
@@ -83,7 +85,7 @@ export const transactionStatus = endpoint({
   scope: 'tx:send',
   params: z.object({ signature: signatureParam }),
   answer: transactionStatusAnswer,
-  errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  errors: [ERRORS.UPSTREAM_ERROR, ERRORS.UPSTREAM_TIMEOUT],
   deadlineMs: STATUS_ANSWER_MS,
   examples: [{ name: 'a transaction', params: { signature: EXAMPLE_SIGNATURE } }]
 })
@@ -102,7 +104,7 @@ export const listTransactions = endpoint({
     after: z.string().optional().describe('The `nextCursor` of the previous page, with the same parameters')
   }),
   answer: submissionList,
-  errors: ['CURSOR_INVALID'],
+  errors: [ERRORS.CURSOR_INVALID],
   examples: [{ name: 'the newest', query: { limit: '10' } }]
 })
 

@@ -9,7 +9,8 @@ import {
   testAnswer,
   type EnableWarning
 } from '../bodies/webhook.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
+import { WEBHOOK_ERRORS } from '../errors.ts'
 import { readCursor } from '../../market/cursor.ts'
 import { startOfSubscription } from '../../stream/future-cursor.ts'
 import { ATTEMPTS_MAX } from '../attempts.ts'
@@ -58,7 +59,7 @@ export const enableWebhook = endpoint({
   answer: enabledWebhookAnswer,
   isIdempotent: true,
   shownBy: 'GET /v1/webhooks/{id}',
-  errors: ['WEBHOOK_NOT_FOUND', 'CURSOR_INVALID'],
+  errors: [WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND, ERRORS.CURSOR_INVALID],
   examples: [
     { ...example, name: 'from now' },
     { ...example, name: 'from the last processed event', body: { since: 314_460_000_000_000 } }
@@ -76,7 +77,7 @@ export const testWebhook = endpoint({
   params: webhookParams,
   answer: testAnswer,
   shownBy: 'GET /v1/webhooks/{id}/deliveries',
-  errors: ['WEBHOOK_NOT_FOUND'],
+  errors: [WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND],
   examples: [example]
 })
 
@@ -102,7 +103,7 @@ export const rotateWebhookSecret = endpoint({
   answer: rotatedSecretAnswer,
   isIdempotent: true,
   shownBy: 'GET /v1/webhooks/{id}',
-  errors: ['WEBHOOK_NOT_FOUND', 'SECRET_LIMIT_REACHED'],
+  errors: [WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND, WEBHOOK_ERRORS.SECRET_LIMIT_REACHED],
   examples: [{ ...example, name: 'with an hour of grace', body: { grace_seconds: 3_600 } }]
 })
 
@@ -118,7 +119,7 @@ export const listAttempts = endpoint({
     after: z.string().optional().describe('The `nextCursor` of the previous page')
   }),
   answer: attemptList,
-  errors: ['WEBHOOK_NOT_FOUND', 'CURSOR_INVALID'],
+  errors: [WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND, ERRORS.CURSOR_INVALID],
   examples: [{ ...example, query: { limit: '10' } }]
 })
 
@@ -134,7 +135,7 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
     const tenant = tenantOf(caller)
     const since = body?.since === undefined ? null : readCursor(body.since)
     if (body?.since !== undefined && since === null)
-      throw new ServiceError('CURSOR_INVALID', 'since must be the cursor of an event')
+      throw new ServiceError(ERRORS.CURSOR_INVALID, 'since must be the cursor of an event')
     const prepare = async (): Promise<string> => {
       await registry.find(tenant, id)
       const use = await limits.take(`webhook-enable ${tenant} ${id}`, ENABLES_PER_MINUTE, clock.now())
@@ -188,7 +189,7 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
     const webhook = await registry.find(tenant, id)
     const [, listed, place = null] = after === null ? [] : (CURSOR.exec(after) ?? [])
     if (after !== null && listed !== String(id))
-      throw new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
+      throw new ServiceError(ERRORS.CURSOR_INVALID, 'after is not a cursor of this list')
     const page = { limit, after: place, nowMs: clock.now() }
     const { attempts, next } = await webhooks.attempts.list(webhook, page)
     return { tenant, data: attempts.map(attemptBody), nextCursor: next === null ? null : `${id}_${next}` }

@@ -2,7 +2,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { createdWebhookAnswer, deletedWebhookAnswer, webhookAnswer, webhookList } from '../bodies/webhook.ts'
 import type { Caller } from '../../access/caller.ts'
-import { ServiceError } from '../../kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../kernel/errors.ts'
+import { WEBHOOK_ERRORS } from '../errors.ts'
 import { channelOf, channelsOf, isFault, permittedChannels, streamChannelOf } from '../../stream/channel.ts'
 import { WebhookRegistry } from '../registry.ts'
 import { WEBHOOK_CHANNELS_MAX, WEBHOOKS_PER_TENANT_MAX } from '../webhook.ts'
@@ -46,7 +47,13 @@ export const createWebhook = endpoint({
   }),
   status: 201,
   answer: createdWebhookAnswer,
-  errors: ['CHANNEL_UNKNOWN', 'ADDRESS_INVALID', 'WEBHOOK_LIMIT_REACHED', 'WEBHOOK_NOT_FOUND', 'URL_REFUSED'],
+  errors: [
+    WEBHOOK_ERRORS.CHANNEL_UNKNOWN,
+    ERRORS.ADDRESS_INVALID,
+    WEBHOOK_ERRORS.WEBHOOK_LIMIT_REACHED,
+    WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND,
+    WEBHOOK_ERRORS.URL_REFUSED
+  ],
   isIdempotent: true,
   shownBy: 'GET /v1/webhooks',
   deadlineMs: CREATE_MS,
@@ -75,7 +82,7 @@ export const getWebhook = endpoint({
   scope: 'webhooks',
   params: webhookParams,
   answer: webhookAnswer,
-  errors: ['WEBHOOK_NOT_FOUND'],
+  errors: [WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND],
   examples: [{ name: 'a webhook', params: { id: EXAMPLE_WEBHOOK_ID } }]
 })
 
@@ -89,7 +96,7 @@ export const deleteWebhook = endpoint({
   params: webhookParams,
   answer: deletedWebhookAnswer,
   shownBy: 'GET /v1/webhooks',
-  errors: ['WEBHOOK_NOT_FOUND'],
+  errors: [WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND],
   examples: [{ name: 'a webhook', params: { id: EXAMPLE_WEBHOOK_ID } }]
 })
 
@@ -147,9 +154,9 @@ function checkedChannels(names: readonly string[], caller: Caller | null): reado
   })
   const [first] = faults
   if (first !== undefined) {
-    const code = first.code === 'unknown_channel' ? 'CHANNEL_UNKNOWN' : 'ADDRESS_INVALID'
+    const kind = first.code === 'unknown_channel' ? WEBHOOK_ERRORS.CHANNEL_UNKNOWN : ERRORS.ADDRESS_INVALID
     const fields = faults.slice(0, FAULTS_SHOWN).map(({ field, message }) => ({ field, message }))
-    throw new ServiceError(code, `${first.field}: ${first.message}`, fields.length > 1 ? { fields } : {})
+    throw new ServiceError(kind, `${first.field}: ${first.message}`, fields.length > 1 ? { fields } : {})
   }
   const channels = [...new Set(names)]
   if (channels.length > WEBHOOK_CHANNELS_MAX)
@@ -163,7 +170,7 @@ function assertScopes(names: readonly string[], scopes: readonly string[]): void
   if (first === undefined) return
   const [scope, [name]] = first
   throw new ServiceError(
-    'SCOPE_MISSING',
+    ERRORS.SCOPE_MISSING,
     `this key lacks the scope ${scope}, which the channel ${name} needs`
   )
 }

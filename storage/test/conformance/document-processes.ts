@@ -3,6 +3,7 @@ import { Documents } from '../../documents.ts'
 import { PARCEL, parcel, valuesOf } from '../sample-documents.ts'
 import type { LostAnswers, OpenForTest, StorageUnderTest } from '../under-test.ts'
 import { seen, stored } from './documents.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 /** Opens documents whose store loses answers. */
 async function losing(under: StorageUnderTest, lost: LostAnswers) {
@@ -36,7 +37,10 @@ export async function testDocumentProcesses(t: Test, open: OpenForTest): Promise
     t.equal(await deleting.parcels.delete(third), true)
     t.equal(await parcels.get('ann', ['a']), null)
     const never = await losing(under, { undone: Array.from({ length: 99 }, (_, n) => n) })
-    await t.rejects(never.parcels.insert(parcel('c')), { code: 'STORAGE_UNAVAILABLE' })
+    await t.rejects(never.parcels.insert(parcel('c')), {
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE
+    })
     t.equal(await parcels.get('ann', ['c']), null)
   })
 
@@ -94,8 +98,11 @@ export async function testDocumentProcesses(t: Test, open: OpenForTest): Promise
     const accepted = [1, 2, 3].map((id) => parcels.insert(parcel(id)))
     const hot = [1, 2].map((position) => parcels.putHot(first, 1, { position }))
     const closing = under.storage.close()
-    await t.rejects(parcels.insert(parcel(4)), { code: 'STORAGE_UNAVAILABLE' })
-    await t.rejects(parcels.putHot(first, 1, { position: 3 }), { code: 'STORAGE_UNAVAILABLE' })
+    await t.rejects(parcels.insert(parcel(4)), { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
+    await t.rejects(parcels.putHot(first, 1, { position: 3 }), {
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE
+    })
     t.strictSame(
       (await Promise.all(accepted)).map(({ ok }) => ok),
       [true, true, true]

@@ -4,6 +4,7 @@ import type { Outcome, Stored } from '../../documents.ts'
 import { DOCUMENT_BYTES_MAX } from '../../document-values.ts'
 import { PARCEL, parcel, valuesOf, type Parcel } from '../sample-documents.ts'
 import type { OpenForTest } from '../under-test.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 /** Returns the stored document; fails for a refusal. */
 export function stored<T>(outcome: Outcome<T>): Stored<T> {
@@ -70,7 +71,10 @@ export async function testDocuments(t: Test, open: OpenForTest): Promise<void> {
       'a prefix is of whole parts'
     )
     t.strictSame((await parcels.list('nobody', { limit: 9 })).documents, [])
-    await t.rejects(parcels.list('ann', { prefix: [1], after: 'AAAA', limit: 9 }), { code: 'CURSOR_INVALID' })
+    await t.rejects(parcels.list('ann', { prefix: [1], after: 'AAAA', limit: 9 }), {
+      name: 'ServiceError',
+      kind: ERRORS.CURSOR_INVALID
+    })
     for (const limit of [0, PAGE_MAX + 1]) await t.rejects(parcels.list('ann', { limit }), RangeError)
   })
 

@@ -6,6 +6,7 @@ import { blockOfTrades, sampleBlock } from '../sample-blocks.ts'
 import { ALL } from '../under-test.ts'
 import type { OpenForTest } from '../under-test.ts'
 import { assertSame } from './agreement.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 const [mint, other] = [sampleMint(0), sampleMint(1)]
 
@@ -31,8 +32,14 @@ export async function testDurability(t: Test, open: OpenForTest): Promise<void> 
     const under = await open(t)
     const commits = [0, 1, 2].map((index) => under.storage.blocks.commit(blockOfTrades(index, mint, 40)))
     const closing = under.storage.close()
-    await t.rejects(under.storage.blocks.commit(blockOfTrades(3, mint, 1)), { code: 'STORAGE_UNAVAILABLE' })
-    await t.rejects(under.storage.trades.ofMint(mint, ALL), { code: 'STORAGE_UNAVAILABLE' })
+    await t.rejects(under.storage.blocks.commit(blockOfTrades(3, mint, 1)), {
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE
+    })
+    await t.rejects(under.storage.trades.ofMint(mint, ALL), {
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE
+    })
     t.strictSame(await Promise.all(commits), [true, true, true])
     await closing
     const storage = await under.reopen()
@@ -47,11 +54,15 @@ export async function testDurability(t: Test, open: OpenForTest): Promise<void> 
     const storage = await under.damageTrades(mint)
     for (const order of ['asc', 'desc'] as const)
       await t.rejects(storage.trades.ofMint(mint, { order, limit: 100 }), {
-        code: 'STORAGE_UNAVAILABLE',
+        name: 'ServiceError',
+        kind: ERRORS.STORAGE_UNAVAILABLE,
         detail: /trade page 74[0-9a-f]+ is damaged/
       })
     t.equal((await storage.trades.ofMint(other, ALL)).length, 5, 'other records are as they were')
-    await t.rejects(storage.blocks.commit(blockOfTrades(2, mint, 1)), { code: 'STORAGE_UNAVAILABLE' })
+    await t.rejects(storage.blocks.commit(blockOfTrades(2, mint, 1)), {
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE
+    })
     t.equal(await storage.blocks.commit(blockOfTrades(2, other, 1)), true, 'what does not touch it goes on')
   })
 }

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { archive } from '../../../actors/archive/archive.ts'
 import { ServedArchive } from '../../../src/archive/served-archive.ts'
-import { ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { openArchive, openArchiveToRead } from '../../../src/store/opening.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { emptyBlock } from '../../../storage/test/sample-blocks.ts'
@@ -155,7 +155,7 @@ t.test('an archive that does not end before the first live slot is not served, a
 t.test('an archive that cannot be opened is reported once, and served once it can', async (t) => {
   const world = await started(t, new Ends(100, 200))
   world.stamp = 'first'
-  world.opens = () => Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'its files are torn'))
+  world.opens = () => Promise.reject(new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'its files are torn'))
   await world.look()
   await world.look()
   t.match(world.served.standing, { archive: null, reason: 'its files are torn' })
@@ -172,7 +172,7 @@ t.test('an archive that cannot be opened is reported once, and served once it ca
   await world.look()
   t.equal(world.served.current?.last.slot, 20)
   world.stamp = 'fourth'
-  world.opens = () => Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'the disk is full'))
+  world.opens = () => Promise.reject(new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the disk is full'))
   await world.look()
   await world.look()
   t.equal(world.served.current?.last.slot, 20, 'the rows of earlier imports stay')

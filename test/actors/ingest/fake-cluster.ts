@@ -1,4 +1,4 @@
-import { LostClaim, ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, LostClaim, ServiceError } from '../../../src/kernel/errors.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
 import { assertFollows, isStored } from '../../../storage/block-order.ts'
 import type { BlockCommit, Outage, Storage } from '../../../storage/port.ts'
@@ -57,12 +57,15 @@ export class FakeCluster {
     const closing = new AbortController()
     const fail = (): ServiceError => {
       outage ??= { sinceMs: clock.now(), detail: 'too few replicas are up' }
-      return new ServiceError('STORAGE_UNAVAILABLE', 'the store does not answer: too few replicas are up')
+      return new ServiceError(
+        ERRORS.STORAGE_UNAVAILABLE,
+        'the store does not answer: too few replicas are up'
+      )
     }
     const refuse = (outrankedBy: number | null = null): LostClaim =>
-      new LostClaim('STORAGE_UNAVAILABLE', 'another process writes now', { outrankedBy })
+      new LostClaim(ERRORS.STORAGE_UNAVAILABLE, 'another process writes now', { outrankedBy })
     const read = async <T>(answer: () => T): Promise<T> => {
-      if (closing.signal.aborted) throw new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
+      if (closing.signal.aborted) throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store is closed')
       await sleep(clock, 1, closing.signal)
       if (this.#back !== null) await sleep(clock, PATIENCE_MS, closing.signal)
       if (this.#back !== null) throw fail()
@@ -88,12 +91,12 @@ export class FakeCluster {
       }
       if (closing.signal.aborted) {
         end('abandoned')
-        throw new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
+        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store is closed')
       }
       if (this.unanswered > 0) {
         this.unanswered--
         end('abandoned')
-        throw new ServiceError('STORAGE_UNAVAILABLE', 'the store does not answer: the time is over')
+        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store does not answer: the time is over')
       }
       if (epoch !== this.#epoch) {
         end('refused')

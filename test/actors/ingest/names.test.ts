@@ -8,7 +8,7 @@ import { CashList } from '../../../src/market/cash.ts'
 import { Ranking } from '../../../src/market/ranking.ts'
 import { noRows, type BlockCommit } from '../../../src/market/records.ts'
 import type { LaunchRow } from '../../../src/market/rows.ts'
-import { ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { CommitFeed } from '../../../src/kernel/feed/commit-feed.ts'
 import { NameIndex, type Volumes } from '../../../src/data/name-index.ts'
 import { RankingHandle } from '../../../src/data/ranking-handle.ts'
@@ -169,7 +169,7 @@ t.test(
     const launches = new Launches()
     launches.damage = ['lost']
     launches.reads = async () => {
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'lost')
+      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'lost')
     }
     const { feed, index, running, symbols } = start(launches)
     await until(() => launches.pages === 1)

@@ -5,7 +5,7 @@ import { ranking } from '../../../actors/data/ranking.ts'
 import { supervise } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../../actors/supervision/unit.ts'
 import { CommitFeed } from '../../../src/kernel/feed/commit-feed.ts'
-import { ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { RankingHandle } from '../../../src/data/ranking-handle.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../../../src/market/ranking.ts'
 import type { BlockCommit } from '../../../src/market/records.ts'
@@ -241,7 +241,7 @@ t.test('while a cluster does not answer it waits and asks again, and is not rest
   let away = 40
   const sales: Sale[] = [{ mint: MINTS[0]!, time: NOON, microUsd: 5n }]
   const storage = storeOf(sales, MINTS, async () => {
-    if (away-- > 0) throw new ServiceError('STORAGE_UNAVAILABLE', 'no quorum')
+    if (away-- > 0) throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'no quorum')
   })
   const feed = new CommitFeed()
   feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)
@@ -257,7 +257,7 @@ t.test('while a cluster does not answer it waits and asks again, and is not rest
 
 t.test('a drain ends it while a cluster does not answer', async (t) => {
   const storage = storeOf([], MINTS, () =>
-    Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'no quorum'))
+    Promise.reject(new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'no quorum'))
   )
   const feed = new CommitFeed()
   feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)

@@ -4,6 +4,7 @@ import { giving, using } from '../../../actors/supervision/held.ts'
 import type { ProcessScope, Run } from '../../../actors/supervision/process.ts'
 import { Handle } from '../../../src/kernel/compose/handle.ts'
 import { advance, virtualClock } from '../../virtual-time.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 interface Started<Gives> {
   readonly ended: Promise<void>
@@ -46,7 +47,11 @@ t.test('a handle has a resource from the time its process is ready until it ends
   const handle = new Handle<string>('the pools')
   const told: (string | null)[] = []
   const unsubscribe = handle.onChange((resource) => told.push(resource))
-  t.throws(() => handle.get(), { code: 'RESTARTING', message: 'the pools restart; retry' })
+  t.throws(() => handle.get(), {
+    name: 'ServiceError',
+    kind: ERRORS.RESTARTING,
+    message: 'the pools restart; retry'
+  })
   const process = start(
     {},
     giving(handle, async ({ draining, ready }) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { TransactionSender } from '../../../actors/transactions/transaction-sender.ts'
-import { ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
 import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
 import type { SendTurn } from '../../../src/transactions/fair-queue.ts'
@@ -32,7 +32,7 @@ t.test('each path gets the turn of a send, and a deferred send is no refusal', a
   const turn = { tenant: 'acme', rank: 'resend' } as const
   t.same(await sender.send(sampleSubmission({ signature: 'a' }), signal, turn), { leaders: 2 })
   const jito = sampleSubmission({ signature: 'b', route: 'jito' })
-  answers.push(true, false, new ServiceError('UPSTREAM_ERROR', 'refused'))
+  answers.push(true, false, new ServiceError(ERRORS.UPSTREAM_ERROR, 'refused'))
   t.same(await sender.send(jito, signal, turn), { leaders: 0 })
   t.equal(await sender.send(jito, signal, turn), 'deferred')
   t.equal(await sender.send(jito, signal, turn), null)

@@ -8,7 +8,7 @@ import type {
   NewDocumentRow,
   Refusal
 } from '../../../storage/document-store.ts'
-import { ServiceError } from '../../../src/kernel/errors.ts'
+import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 
 const nameOf = ({ kind, partition, key }: DocumentAddress): string =>
   `${kind} ${partition} ${Buffer.from(key).toString('hex')}`
@@ -127,6 +127,6 @@ export class MemoryDocuments implements DocumentStore {
   }
 
   #answer(): void {
-    if (this.isAway) throw new ServiceError('STORAGE_UNAVAILABLE', 'the store is away')
+    if (this.isAway) throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'the store is away')
   }
 }

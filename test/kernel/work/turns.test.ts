@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Turns } from '../../../src/kernel/work/turns.ts'
 import { advance, settle, virtualClock } from '../../virtual-time.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 /** Turns in virtual time. Each turn of the event loop begins at most one waiting piece. */
 function turnsIn() {
@@ -126,7 +127,7 @@ t.test(
     await advance(clock, 10_000)
     t.match(await outcomes, [
       { reason: { message: 'the client has left' } },
-      { reason: { code: 'DEADLINE_EXCEEDED', message: /send fewer at once/ } },
+      { reason: { name: 'ServiceError', kind: ERRORS.DEADLINE_EXCEEDED, message: /send fewer at once/ } },
       { reason: { message: 'before' } }
     ])
     for (const each of running) each.end()
@@ -194,7 +195,7 @@ t.test(
     t.equal(running.filter(({ isRunning }) => isRunning()).length, 6, 'all six places are free again')
     const late = t.rejects(
       turns.run('a', () => 'late'),
-      { code: 'DEADLINE_EXCEEDED' }
+      { name: 'ServiceError', kind: ERRORS.DEADLINE_EXCEEDED }
     )
     await advance(clock, 10_000)
     await late

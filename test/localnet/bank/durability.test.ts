@@ -4,6 +4,7 @@ import type { ChainStore, SlotWrite } from '../../../src/localnet/bank/bank-stor
 import { advance, settle, virtualClock } from '../../virtual-time.ts'
 import { included } from './market-entries.ts'
 import { openBank } from './sending.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 /** A store whose writes complete when the test says so; writes of the genesis complete at once. */
 class HeldStore implements ChainStore {
@@ -72,7 +73,9 @@ t.test('a chain whose write fails makes no further slot, says why and ends its r
   const { bank, store, told } = await heldBank()
   const made = [bank.produceSlot(), bank.produceSlot()]
   await settle()
-  const rejections = made.map((slot) => t.rejects(slot, { code: 'STORAGE_UNAVAILABLE' }))
+  const rejections = made.map((slot) =>
+    t.rejects(slot, { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE })
+  )
   await store.answer(new Error('no space left'))
   await Promise.all(rejections)
   t.equal(store.written.length, 2, 'the slot after it is not written')
@@ -83,7 +86,10 @@ t.test('a chain whose write fails makes no further slot, says why and ends its r
 t.test('the run of a chain whose write fails rejects', async (t) => {
   const clock = virtualClock()
   const { bank, store } = await heldBank(clock)
-  const rejected = t.rejects(bank.run(new AbortController().signal), { code: 'STORAGE_UNAVAILABLE' })
+  const rejected = t.rejects(bank.run(new AbortController().signal), {
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE
+  })
   await advance(clock, 400)
   await store.answer(new Error('no space left'))
   await rejected

@@ -10,6 +10,7 @@ import { blockAt, funded, lamportsOf, produce, SOL } from './sending.ts'
 import { virtualClock } from '../../virtual-time.ts'
 import { childLife, type KillAfter } from '../../child-life.ts'
 import { IS_LONG } from '../../random-runs.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 const SLOTS = 60
 const RANDOM_KILLS = IS_LONG ? 12 : 4
@@ -115,7 +116,11 @@ t.test('a chain that lost the last bytes of its log goes on at the slot before',
 t.test('a chain that is open is opened by nobody else, and a closed one makes no slot', async (t) => {
   const place = join(directory, 'locked')
   const bank = await open(place)
-  await t.rejects(open(place), { message: /open already/, code: 'STORAGE_UNAVAILABLE' })
+  await t.rejects(open(place), {
+    message: /open already/,
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE
+  })
   await bank.produceSlot()
   await bank.close()
   await t.rejects(bank.produceSlot(), { message: /closed/ })
@@ -139,7 +144,8 @@ t.test('a chain of an unknown format is not opened, and says so', async (t) => {
   await level.put('h', JSON.stringify({ ...JSON.parse((await level.get('h'))!), format: 2 }))
   await level.close()
   await t.rejects(open(place), {
-    code: 'STORAGE_UNAVAILABLE',
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
     message: /of a format that this version does not know/
   })
 })

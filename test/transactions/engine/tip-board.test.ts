@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { TipBoard } from '../../../actors/transactions/engine/tip-board.ts'
 import { readTipFloor } from '../../../src/transactions/engine/tip-floor.ts'
 import { FEED, startTestEngine } from '../../servers/test-engine.ts'
+import { ERRORS } from '../../../src/kernel/errors.ts'
 
 const ACCOUNTS = ['96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5']
 
@@ -73,12 +74,12 @@ t.test(
 
 t.test('tips that were never fetched are an upstream error', async (t) => {
   const { engine, state, board, without } = await world(t, { isAway: true })
-  await t.rejects(board.accounts(), { code: 'UPSTREAM_ERROR' })
+  await t.rejects(board.accounts(), { name: 'ServiceError', kind: ERRORS.UPSTREAM_ERROR })
   state.isAway = false
   engine.feed = []
-  await t.rejects(board.tips(), { code: 'UPSTREAM_ERROR', detail: /feed of tips/ })
+  await t.rejects(board.tips(), { name: 'ServiceError', kind: ERRORS.UPSTREAM_ERROR, detail: /feed of tips/ })
   t.same(await board.accounts(), ACCOUNTS)
-  await t.rejects(without.tips(), { code: 'NOT_CONFIGURED', detail: /no feed/ })
+  await t.rejects(without.tips(), { name: 'ServiceError', kind: ERRORS.NOT_CONFIGURED, detail: /no feed/ })
   t.same(await without.accounts(), ACCOUNTS)
 })
 

@@ -134,7 +134,7 @@ export function mayUse({ scopes }: Caller, scope: RouteScope): boolean {
 
 function scopeMissing(caller: Caller, scope: RouteScope): ServiceError | undefined {
   if (mayUse(caller, scope)) return undefined
-  return new ServiceError('SCOPE_MISSING', `this key lacks the scope ${neededScope(scope)}`)
+  return new ServiceError(ERRORS.SCOPE_MISSING, `this key lacks the scope ${neededScope(scope)}`)
 }
 
 /** Tells whether a request comes from this machine directly, not through a proxy on it. */
@@ -148,16 +148,16 @@ const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
 
 /** Created once, since a flood of requests may get them, and returned instead of thrown. */
 const REFUSALS = {
-  missing: new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer'),
+  missing: new ServiceError(ERRORS.KEY_MISSING, 'send an API key in X-API-Key or Authorization: Bearer'),
   missingAlsoInQuery: new ServiceError(
-    'KEY_MISSING',
+    ERRORS.KEY_MISSING,
     `send an API key in X-API-Key, Authorization: Bearer or the query parameter ${KEY_PARAMETERS.join(' or ')}`
   ),
-  several: new ServiceError('KEY_INVALID', 'the request carries more than one key'),
-  unknown: new ServiceError('KEY_INVALID', 'this API key is not known'),
-  revoked: new ServiceError('KEY_REVOKED', 'this API key was revoked'),
-  expired: new ServiceError('KEY_EXPIRED', 'this API key has expired'),
-  elsewhere: new ServiceError('IP_REFUSED', 'this API key may not be used from this address')
+  several: new ServiceError(ERRORS.KEY_INVALID, 'the request carries more than one key'),
+  unknown: new ServiceError(ERRORS.KEY_INVALID, 'this API key is not known'),
+  revoked: new ServiceError(ERRORS.KEY_REVOKED, 'this API key was revoked'),
+  expired: new ServiceError(ERRORS.KEY_EXPIRED, 'this API key has expired'),
+  elsewhere: new ServiceError(ERRORS.IP_REFUSED, 'this API key may not be used from this address')
 } as const
 
 /** Returns the caller of a request, or the refusal. */
@@ -211,9 +211,7 @@ function presentedKey(headers: IncomingHttpHeaders, inQuery: string | null): str
 
 /** Turns a 401 into a 403: a stream is refused with 403 for any problem with the key (src/docs/endpoints.md). */
 function refusedStream(refusal: ServiceError): ServiceError {
-  return ERRORS[refusal.code].status === 401
-    ? new ServiceError('STREAM_KEY_REFUSED', refusal.detail)
-    : refusal
+  return refusal.kind.status === 401 ? new ServiceError(ERRORS.STREAM_KEY_REFUSED, refusal.detail) : refusal
 }
 
 /** Returns the token of `Bearer`; empty if absent or of another scheme, null for more than one. */

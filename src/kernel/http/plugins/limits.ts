@@ -5,7 +5,7 @@ import type { Caller } from '../../../access/caller.ts'
 import type { RateCounter, RateUse } from '../../../../storage/cluster/coordination.ts'
 import { WINDOW_SECONDS } from '../../../access/rate-seconds.ts'
 import { workUsedUp } from '../../work/work-units.ts'
-import { ServiceError } from '../../errors.ts'
+import { ERRORS, ServiceError } from '../../errors.ts'
 import { setFields, type Fields } from '../fields.ts'
 
 const POLICY = 'per-minute'
@@ -119,7 +119,7 @@ export function rateLimited(reply: FastifyReply, of: Excess): ServiceError {
 }
 
 function excess({ detail, policy, quota, use }: Excess): ServiceError {
-  return new ServiceError('RATE_LIMITED', detail, {
+  return new ServiceError(ERRORS.RATE_LIMITED, detail, {
     members: {
       type: QUOTA_EXCEEDED,
       'violated-policies': [policy],

@@ -32,11 +32,15 @@ export const problems = plugin(
       const path = request.url.split('?', 1)[0]!
       const methods = methodsByPath.filter((route) => route.path.test(path)).map(({ method }) => method)
       if (methods.length === 0) {
-        return sendProblem(request, reply, new ServiceError('ROUTE_NOT_FOUND', 'no such route'))
+        return sendProblem(request, reply, new ServiceError(ERRORS.ROUTE_NOT_FOUND, 'no such route'))
       }
       const allow = methods.join(', ')
       void reply.header('allow', allow)
-      return sendProblem(request, reply, new ServiceError('METHOD_INVALID', `this route accepts ${allow}`))
+      return sendProblem(
+        request,
+        reply,
+        new ServiceError(ERRORS.METHOD_INVALID, `this route accepts ${allow}`)
+      )
     }
   },
   { name: 'problems' }
@@ -45,7 +49,7 @@ export const problems = plugin(
 /** Answers with an error, on any route. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   request.failure = error
-  const { status, retryable } = ERRORS[error.code]
+  const { status, retryable } = error.kind
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (retryable && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
   // A client may send no host; `type` is then a path.

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { withoutApiKeys } from '../../../access/api-key.ts'
-import { ServiceError } from '../../errors.ts'
+import { ERRORS, ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../deps.ts'
 import { setFields, type Fields } from '../fields.ts'
 import { freshnessFields } from '../freshness.ts'
@@ -33,7 +33,7 @@ export const requests = plugin(
       setPlainHeaders(request, reply, deps)
       if (draining() && !request.routeOptions.config.answersWhileDraining) {
         return done(
-          new ServiceError('SERVICE_DRAINING', 'the service is draining; retry on a new connection')
+          new ServiceError(ERRORS.SERVICE_DRAINING, 'the service is draining; retry on a new connection')
         )
       }
       done(hostFault(request.raw))
@@ -47,9 +47,10 @@ export const requests = plugin(
       metrics.requestSeconds.observe(route, reply.statusCode, reply.elapsedTime / 1000)
       const { failure } = request
       // The store's watcher logs an outage once; refused requests do not log it again.
-      const isOfStore = failure?.code === 'STORAGE_UNAVAILABLE' || failure?.code === 'OUTCOME_UNKNOWN'
+      const isOfStore =
+        failure?.kind === ERRORS.STORAGE_UNAVAILABLE || failure?.kind === ERRORS.OUTCOME_UNKNOWN
       const isNew = isOfStore && storage.outage === null
-      if (failure?.code === 'SERVICE_FAILED' || isNew)
+      if (failure?.kind === ERRORS.SERVICE_FAILED || isNew)
         logger.error({ ...lineOf(request, reply), err: failure }, 'request failed')
       else if (logger.isLevelEnabled('debug')) logger.debug(lineOf(request, reply), 'request')
       done()
@@ -69,7 +70,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply) {
     ms: Math.round(reply.elapsedTime * 1000) / 1000,
     tenant: request.caller?.tenant,
     key_id: request.caller?.keyId,
-    code: request.failure?.code
+    code: request.failure?.kind.name
   }
 }
 

@@ -1,0 +1,16 @@
+import { errorKinds, final } from '../kernel/error-kind.ts'
+
+/** Errors of watched addresses. */
+export const REVENUE_ERRORS = errorKinds({
+  WATCH_NOT_FOUND: final(404, 'watch_not_found', 'Watch not found', {
+    meaning: 'The tenant of the API key does not watch this address.',
+    remedy:
+      'List the watched addresses of the tenant. To watch this one, add it by `POST /v1/revenue/accounts`.',
+    example: 'this tenant does not watch this address'
+  }),
+  WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached', {
+    meaning: 'The tenant watches 200 addresses, the most that it may watch.',
+    remedy: 'Stop watching an address. If it is watched later, its ledger begins anew.',
+    example: 'this tenant watches 200 addresses, the most a tenant may watch'
+  })
+})
