@@ -5,7 +5,7 @@ interface ErrorTexts {
   readonly example: string
 }
 
-/** What the declaration of an error states. */
+/** Contents of the declaration of an error. */
 interface DeclaredKind extends ErrorTexts {
   /** HTTP status. */
   readonly status: number

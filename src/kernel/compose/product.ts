@@ -7,6 +7,7 @@ import type { FirstKeys } from '../../access/bootstrap.ts'
 import type { TreeBody } from '../../edge/bodies/tree.ts'
 import type { Capability } from './capability.ts'
 import { Handle } from './handle.ts'
+import { inPublishedOrder } from './published-order.ts'
 import type { Config } from '../config/config.ts'
 import type { ErrorKind } from '../error-kind.ts'
 import { ERRORS } from '../errors.ts'
@@ -104,11 +105,12 @@ export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): U
 export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
   products.flatMap(({ routes = [] }) => routes)
 
-/** Returns the errors of the kernel and of some products. */
-export const errorsOf = (products: readonly Product[]): readonly ErrorKind[] => [
-  ...Object.values(ERRORS),
-  ...products.flatMap(({ errors = {} }) => Object.values(errors))
-]
+/** Returns the errors of the kernel and of some products, in the order of the documents that list them. */
+export const errorsOf = (products: readonly Product[]): readonly ErrorKind[] =>
+  inPublishedOrder([
+    ...Object.values(ERRORS),
+    ...products.flatMap(({ errors = {} }) => Object.values(errors))
+  ])
 
 /** Returns the coordination with the other processes of the service. */
 export const coordinationOf = (
