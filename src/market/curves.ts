@@ -8,7 +8,7 @@ import type {
 } from '../chain/events.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
-import type { VenueId } from '../chain/venue-id.ts'
+import { factsOfVenue, VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 import { ratio } from './amount.ts'
 import { isWrappedSol, SOL_DECIMALS } from './cash.ts'
 import type { CashList } from './cash.ts'
@@ -20,10 +20,12 @@ import type { CurveRow, CurveStatus } from './registry-rows.ts'
 import { RowEdits } from './row-edits.ts'
 import type { RowOrigin, TradeRow } from './rows.ts'
 
-const LAUNCHPADS: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot'])
+const withCurve = (...kinds: readonly (string | undefined)[]): ReadonlySet<VenueId> =>
+  new Set(VENUE_IDS.filter((venue) => kinds.includes(factsOfVenue(venue).curve)))
 
+const LAUNCHPADS = withCurve('states-supply', 'other')
 /** Launchpads whose curves complete when all tokens for sale are sold, and whose creation states those tokens. */
-const SOLD_OUT: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab'])
+const SOLD_OUT = withCurve('states-supply')
 
 /** Returns whether a venue's trades are on bonding curves. */
 export function isLaunchpad(venue: VenueId): boolean {

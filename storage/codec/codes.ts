@@ -1,5 +1,5 @@
 import type { Fee } from '../../src/chain/events.ts'
-import type { VenueId } from '../../src/chain/venue-id.ts'
+import { factsOfVenue, VENUE_IDS, type VenueId } from '../../src/chain/venue-id.ts'
 import type { LogChannel } from '../../src/market/log.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import type { CurveStatus } from '../../src/market/registry-rows.ts'
@@ -35,23 +35,17 @@ export class Codes<Word extends string> {
   }
 }
 
-export const venueCodes = new Codes<VenueId>({
-  'raydium-amm-v4': 0,
-  'raydium-stable': 1,
-  'raydium-clmm': 2,
-  'raydium-cpmm': 3,
-  'raydium-launchlab': 4,
-  'meteora-dlmm': 5,
-  'meteora-damm-v1': 6,
-  'meteora-damm-v2': 7,
-  'meteora-dbc': 8,
-  pumpfun: 9,
-  pumpswap: 10,
-  'orca-whirlpool': 11,
-  moonshot: 12,
-  lifinity: 13,
-  phoenix: 14
-})
+/** Returns codes by word. */
+const codesOf = <Word extends string>(
+  pairs: readonly (readonly [Word, number])[]
+): Readonly<Record<Word, number>> => Object.fromEntries(pairs) as Record<Word, number>
+
+export const venueCodes = new Codes<VenueId>(
+  codesOf(VENUE_IDS.map((venue) => [venue, factsOfVenue(venue).code]))
+)
+
+/** Code of the first venue's channel; the other venues follow by their own codes. */
+const VENUE_CHANNELS = 16
 
 export const logChannelCodes = new Codes<LogChannel>({
   launches: 0,
@@ -59,21 +53,7 @@ export const logChannelCodes = new Codes<LogChannel>({
   pools: 2,
   retractions: 3,
   moves: 4,
-  'venue:raydium-amm-v4': 16,
-  'venue:raydium-stable': 17,
-  'venue:raydium-clmm': 18,
-  'venue:raydium-cpmm': 19,
-  'venue:raydium-launchlab': 20,
-  'venue:meteora-dlmm': 21,
-  'venue:meteora-damm-v1': 22,
-  'venue:meteora-damm-v2': 23,
-  'venue:meteora-dbc': 24,
-  'venue:pumpfun': 25,
-  'venue:pumpswap': 26,
-  'venue:orca-whirlpool': 27,
-  'venue:moonshot': 28,
-  'venue:lifinity': 29,
-  'venue:phoenix': 30
+  ...codesOf(VENUE_IDS.map((venue) => [`venue:${venue}` as const, VENUE_CHANNELS + factsOfVenue(venue).code]))
 })
 
 export const feeKindCodes = new Codes<Fee['kind']>({
