@@ -6,12 +6,10 @@ import { pino } from 'pino'
 import type { Test } from 'tap'
 import { MintDirectory } from '../src/accounts/mint-directory.ts'
 import { PoolDirectory } from '../src/accounts/pools/pool-directory.ts'
-import { buildApp } from '../src/edge/routes/app.ts'
 import { systemPorts } from '../src/ports.ts'
-import { routesOf } from '../src/kernel/compose/product.ts'
-import { PRODUCTS } from '../src/products.ts'
 import { createMetrics } from '../src/kernel/telemetry/metrics.ts'
 import { fakeAccounts, type FakeAccountNode } from '../test/accounts/fake-account-node.ts'
+import { appOf } from '../test/http/app-of.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
 
 /** The HTTP side with its own store and a node in memory, in one process and without sockets. */
@@ -44,7 +42,7 @@ export async function withAccountService(
     app.nowMs = Date.now()
     const { deps } = app
     const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
-    const served = buildApp({ ...deps, ...quiet }, routesOf(PRODUCTS))
+    const served = appOf({ ...deps, ...quiet })
     ends.push(() => served.close())
     await measure({ app, node, get: (path) => answered(served, app.key, path) })
   } finally {

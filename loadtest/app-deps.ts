@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { RateWindow } from '../src/access/rate-window.ts'
 import { VENUE_IDS } from '../src/chain/venue-id.ts'
 import { httpBounds } from '../src/kernel/http/bounds.ts'
-import type { AppDeps } from '../src/kernel/http/deps.ts'
+import type { AppNeeds } from '../test/http/app-of.ts'
 import { openFilesMax } from '../src/kernel/http/open-files.ts'
 import { systemPorts } from '../src/ports.ts'
 import { MethodTable } from '../src/rpc/methods.ts'
@@ -21,7 +21,7 @@ import { RankingHandle } from '../src/data/ranking-handle.ts'
 export const NO_LIMIT = 1_000_000_000
 
 /** Returns the dependencies of a service's HTTP side without a chain; `given` replaces the parts that it names. */
-export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Partial<AppDeps>): AppDeps {
+export function appDeps(given: Pick<AppNeeds, 'storage' | 'keys' | 'cash'> & Partial<AppNeeds>): AppNeeds {
   const decoding = new DecodingReport()
   return {
     limits: new RateWindow(10_000),
@@ -55,7 +55,7 @@ export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Part
   }
 }
 
-function rpcWithoutNode(storage: AppDeps['storage']): AppDeps['rpc'] {
+function rpcWithoutNode(storage: AppNeeds['storage']): AppNeeds['rpc'] {
   const methods = new MethodTable()
   const accounts = new MirroredAccounts(storage, () => undefined, null)
   const floors = new SlotFloors()

@@ -11,6 +11,7 @@ import { revenueTotalRoutes } from '../src/revenue/routes/revenue-totals.ts'
 import { CashList } from '../src/market/cash.ts'
 import { CommitFeed } from '../src/kernel/feed/commit-feed.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { partsOf } from '../test/http/app-of.ts'
 import { appDeps, NO_LIMIT } from './app-deps.ts'
 import { HEADERS } from './served-market.ts'
 
@@ -20,6 +21,6 @@ const keys = await KeyDirectory.load(storage, NO_LIMIT, null, NO_LIMIT)
 const feed = new CommitFeed()
 feed.restore(await storage.blocks.head())
 const deps = appDeps({ storage, keys, cash: new CashList(), feed, answerBytes: 0 })
-const app = buildApp(deps, [revenueTotalRoutes, revenueEventRoutes])
+const app = buildApp(deps, partsOf(deps, [revenueTotalRoutes, revenueEventRoutes]))
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 process.once('SIGTERM', () => process.exit())

@@ -17,10 +17,7 @@ import { AccountIndexes } from '../actors/program-accounts/account-indexes.ts'
 import { MirroredAccounts as Mirrored } from '../actors/program-accounts/mirrored-accounts.ts'
 import { encodeBase58 } from '../src/chain/base58.ts'
 import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
-import { buildApp } from '../src/edge/routes/app.ts'
 import { systemPorts } from '../src/ports.ts'
-import { routesOf } from '../src/kernel/compose/product.ts'
-import { PRODUCTS } from '../src/products.ts'
 import {
   NO_PROGRESS,
   programsIn,
@@ -35,6 +32,7 @@ import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
 import { createMetrics } from '../src/kernel/telemetry/metrics.ts'
 import { ProgramAccountDatabase } from '../storage/embedded/program-accounts.ts'
 import type { DataMatcher } from '../storage/port.ts'
+import { appOf } from '../test/http/app-of.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
 import {
   accountMint,
@@ -71,7 +69,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     app.nowMs = Date.now()
     const { deps } = app
     const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
-    const served = buildApp({ ...deps, ...quiet }, routesOf(PRODUCTS))
+    const served = appOf({ ...deps, ...quiet })
     ends.push(() => served.close())
     const count = isSmall ? 10_000 : 1_000_000
     const empty = residentMib()

@@ -3,7 +3,7 @@ import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { followKeys } from '../../src/access/key-following.ts'
 import type { HintChannel } from '../../storage/cluster/coordination.ts'
 import type { Handle } from '../../src/kernel/compose/handle.ts'
-import type { AppDeps } from '../../src/kernel/http/deps.ts'
+import type { HttpKernel } from '../../src/kernel/http/http-kernel.ts'
 import type { Storage } from '../../storage/port.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { aborted } from '../supervision/aborted.ts'
@@ -51,7 +51,7 @@ export interface EdgeOptions<Needs> {
   /** Whether the process serves the RPC URL's socket. */
   readonly hasRpcSockets: boolean
   /** Builds the app to be served; the app does not listen yet. */
-  readonly build: (needs: Needs, own: Pick<AppDeps, 'keys' | 'draining'>) => FastifyInstance
+  readonly build: (needs: Needs, own: Pick<HttpKernel, 'keys' | 'draining'>) => FastifyInstance
 }
 
 /**
@@ -89,10 +89,10 @@ export function edge<Needs extends { readonly storage: Storage }>(options: EdgeO
       if (at !== null && typeof at === 'object') bound = at.port
       listener = await handshakes.open(app, bound, options.hasRpcSockets)
       gauge('connections', () => connections.size)
-      gauge('kept_answers', () => app.responseCache.size)
-      cacheGauges(gauge, 'kept_answer', () => app.responseCache)
-      gauge('rolled_mints', () => app.mintWindows.size)
-      cacheGauges(gauge, 'rolled_mint', () => app.mintWindows)
+      for (const [name, cache] of app.caches) {
+        gauge(`${name}s`, () => cache.size)
+        cacheGauges(gauge, name, () => cache)
+      }
       gauge('work_running', () => app.turns.running)
       gauge('work_waiting', () => app.turns.waiting)
       gauge('work_tenants', () => app.turns.tenants)

@@ -11,10 +11,7 @@ import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
-import { buildApp } from '../../src/edge/routes/app.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { routesOf } from '../../src/kernel/compose/product.ts'
-import { PRODUCTS } from '../../src/products.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
@@ -22,6 +19,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { CQL_DATACENTER } from '../../test/servers/cql-cluster.ts'
+import { appOf } from '../../test/http/app-of.ts'
 import { appDeps, NO_LIMIT } from '../app-deps.ts'
 import { KEYSPACE } from '../scylla-server.ts'
 import { commitAsTold } from './committing.ts'
@@ -64,7 +62,7 @@ const tenants = new Tenants(channels, limits, { clock, random }, report)
 tenants.guard(keys)
 setInterval(() => tenants.sweep(), SWEEP_MS)
 // REST's caches follow a feed without blocks: their invalidation is not measured.
-const app = buildApp(appDeps({ storage, keys, cash, limits, stream: tenants }), routesOf(PRODUCTS))
+const app = appOf(appDeps({ storage, keys, cash, limits, stream: tenants }))
 
 function openStorage(place: string): Promise<Storage> {
   const port = /^cql:(\d+)$/.exec(place)?.[1]

@@ -9,6 +9,7 @@ import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { meRoutes } from './routes/me.ts'
 import { KeySockets } from './key-sockets.ts'
 import { capability, type Product } from '../kernel/compose/product.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 
 /** Counts the WebSockets of keys. */
 export const KEY_SOCKETS = capability(() => new KeySockets())
@@ -22,7 +23,7 @@ export const ACCESS: Product = {
   roles: ['gateway'],
   settings: ACCESS_SETTINGS,
   errors: ACCESS_ERRORS,
-  routes: [meRoutes, adminTenantRoutes, adminKeyRoutes]
+  routes: () => (side) => routesWith(side, [meRoutes, adminTenantRoutes, adminKeyRoutes])
 }
 
 /**

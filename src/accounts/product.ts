@@ -13,8 +13,10 @@ import { ACCOUNT_SETTINGS } from './settings.ts'
 import { metadataRoutes } from './routes/metadata.ts'
 import { tokenAccountRoutes } from './routes/token-accounts.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
-import { NAMES, RANKING } from '../data/product.ts'
-import { beside, resource, type Kernel, type Product } from '../kernel/compose/product.ts'
+import { CASH } from '../ingest/capabilities.ts'
+import { NAMES, RANKING } from '../data/capabilities.ts'
+import { beside, capability, resource, type Kernel, type Product } from '../kernel/compose/product.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 
 const ACCOUNT_NODES = resource<RpcAccountNode>('the connections to nodes')
 const MINTS = resource<MintDirectory>('the reads of mints')
@@ -53,11 +55,16 @@ export const ACCOUNTS: Product = {
       )
     ]
   },
-  routes: [metadataRoutes, tokenAccountRoutes]
+  routes: ({ get }) => {
+    const needs = { accounts: get(ACCOUNT_SERVICES), cash: get(CASH) }
+    return (side) => routesWith({ ...side, ...needs }, [metadataRoutes, tokenAccountRoutes])
+  }
 }
 
-/** Returns the account services that the HTTP side uses; null in a process without a node. */
-export function accountServicesOf(kernel: Kernel): AccountServices | null {
+/** The account services that the HTTP side uses; null in a process without a node. */
+export const ACCOUNT_SERVICES = capability(accountServicesOf)
+
+function accountServicesOf(kernel: Kernel): AccountServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(ACCOUNTS)) return null
   const { get } = kernel
   const [accounts, mints, pools, offChain] = [get(ACCOUNT_NODES), get(MINTS), get(POOLS), get(OFF_CHAIN)]

@@ -8,6 +8,7 @@ import { archiveGeneration } from './archive-place.ts'
 import { archivePlaceOf, archiveStampFile, openArchiveToRead } from '../store/opening.ts'
 import { ServedArchive } from './served-archive.ts'
 import { beside, capability, type Product } from '../kernel/compose/product.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 
 /** Poll interval for the keyspace of an archive, in milliseconds. Each poll opens a connection to the cluster. */
 const KEYSPACE_POLL_INTERVAL_MS = 300_000
@@ -27,7 +28,10 @@ export const ARCHIVE: Product = {
     const rarely = config.storage === 'embedded' ? {} : { absentMs: KEYSPACE_POLL_INTERVAL_MS }
     return [beside('archive', child('reader', archive({ served, ...access, ...rarely, clock, logger })))]
   },
-  routes: [coverageRoutes]
+  routes: ({ get }) => {
+    const archive = get(SERVED_ARCHIVE)
+    return (side) => routesWith({ ...side, archive }, [coverageRoutes])
+  }
 }
 
 /**

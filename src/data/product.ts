@@ -15,18 +15,14 @@ import { tokenRoutes } from './routes/token.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { trendingRoutes } from './routes/trending.ts'
 import { walletTradeRoutes } from './routes/wallet-trades.ts'
-import { NameIndex } from './name-index.ts'
-import { RankingHandle } from './ranking-handle.ts'
-import { CASH } from '../ingest/capabilities.ts'
-import { beside, capability, type Product } from '../kernel/compose/product.ts'
-
-/** The sums of the last day, by which tokens are ranked. */
-export const RANKING = capability(() => new RankingHandle())
-
-/** Symbols and names of tokens. */
-export const NAMES = capability(
-  ({ budget, get }) => new NameIndex({ bytesMax: budget.names, cash: get(CASH) })
-)
+import { ACCOUNT_SERVICES } from '../accounts/product.ts'
+import { SERVED_ARCHIVE } from '../archive/product.ts'
+import { CASH, SOURCE_KIND } from '../ingest/capabilities.ts'
+import { beside, type Product } from '../kernel/compose/product.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
+import { TRANSACTION_SERVICES } from '../transactions/product.ts'
+import { NAMES, RANKING } from './capabilities.ts'
+import { MintWindows } from './mint-windows.ts'
 
 /** The Data API: DEX data over REST. */
 export const DATA: Product = {
@@ -44,19 +40,36 @@ export const DATA: Product = {
       )
     ]
   },
-  routes: [
-    launchRoutes,
-    tradeRoutes,
-    candleRoutes,
-    priceRoutes,
-    statsRoutes,
-    trendingRoutes,
-    tokenRoutes,
-    tokenPoolRoutes,
-    bondingCurveRoutes,
-    poolRoutes,
-    poolActivityRoutes,
-    walletTradeRoutes,
-    searchRoutes
-  ]
+  routes: ({ config: { venues }, budget, get }) => {
+    const needs = {
+      venues,
+      archive: get(SERVED_ARCHIVE),
+      ranking: get(RANKING),
+      names: get(NAMES),
+      cash: get(CASH),
+      sourceKind: get(SOURCE_KIND),
+      accounts: get(ACCOUNT_SERVICES),
+      transactions: get(TRANSACTION_SERVICES)
+    }
+    return (side) => {
+      const mintWindows = new MintWindows(side.storage.activity, side.feed, budget.windows)
+      side.onClose(mintWindows.follow())
+      side.showCache('rolled_mint', mintWindows)
+      return routesWith({ ...side, ...needs, mintWindows }, [
+        launchRoutes,
+        tradeRoutes,
+        candleRoutes,
+        priceRoutes,
+        statsRoutes,
+        trendingRoutes,
+        tokenRoutes,
+        tokenPoolRoutes,
+        bondingCurveRoutes,
+        poolRoutes,
+        poolActivityRoutes,
+        walletTradeRoutes,
+        searchRoutes
+      ])
+    }
+  }
 }

@@ -14,20 +14,20 @@ import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { problemRoutes } from './routes/problems.ts'
-import { accountServicesOf } from '../accounts/product.ts'
-import { hasRpcSockets, RPC_SOCKETS, rpcSocketsOf } from '../rpc/subscriptions-product.ts'
-import { RPC_NODES, rpcServicesOf, weightsOf } from '../rpc/product.ts'
-import { STREAM, STREAM_TENANTS, streamOf } from '../stream/product.ts'
-import { transactionServicesOf } from '../transactions/product.ts'
-import { webhookServicesOf } from '../webhooks/product.ts'
+import { hasRpcSockets, RPC_SOCKETS } from '../rpc/subscriptions-product.ts'
+import { RPC_NODES, weightsOf } from '../rpc/product.ts'
+import { STREAM_TENANTS } from '../stream/product.ts'
+import { WEBHOOK_SERVICES } from '../webhooks/product.ts'
 import { DEMO_KEY } from '../access/product.ts'
-import { SERVED_ARCHIVE } from '../archive/product.ts'
-import { CASH, FEES, LOCALNET, RECORDED } from '../ingest/capabilities.ts'
-import { NAMES, RANKING } from '../data/product.ts'
-import { HOLDERS_REQUESTED } from '../holders/product.ts'
-import { coordinationOf, routesOf, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
-import { PROGRAMS_CHANGED } from '../program-accounts/product.ts'
-import { WATCHED_CHANGED } from '../revenue/product.ts'
+import { LOCALNET, RECORDED, SOURCE_KIND } from '../ingest/capabilities.ts'
+import {
+  coordinationOf,
+  httpPartsOf,
+  type Kernel,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
@@ -61,77 +61,64 @@ export const EDGE: Product = {
     ]
   },
   metrics: ({ metrics, turns }) => workMetrics(metrics.registry, turns),
-  routes: [
-    healthRoutes,
-    adminRoutes,
-    adminCoverageRoutes,
-    adminRecordedRoutes,
-    adminStorageRoutes,
-    metricsRoutes,
-    problemRoutes
-  ]
+  routes: (kernel) => {
+    const { decoding, errors, tree, sourceStatus: source, get } = kernel
+    const localnet = get(LOCALNET)
+    const needs = {
+      ...{ decoding, errors, tree, source },
+      sourceKind: get(SOURCE_KIND),
+      recorded: get(RECORDED),
+      pastEnd: () => localnet.pastEnd
+    }
+    return (side, given) => {
+      const coordination = coordinationOf(kernel, given)
+      return routesWith({ ...side, ...needs, redisAway: () => coordination.outage !== null }, [
+        healthRoutes,
+        adminRoutes,
+        adminCoverageRoutes,
+        adminRecordedRoutes,
+        adminStorageRoutes,
+        metricsRoutes,
+        problemRoutes
+      ])
+    }
+  }
 }
 
 /** The API's documents and the explorer. */
-export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, routes: [docsRoutes] }
+export const DOCS: Product = {
+  name: 'docs',
+  roles: ['gateway'],
+  settings: {},
+  routes: ({ errors, get }) => {
+    const needs = { errors, sourceKind: get(SOURCE_KIND), demoKey: get(DEMO_KEY) }
+    return (side) => routesWith({ ...side, ...needs }, [docsRoutes])
+  }
+}
 
 /** Returns the builder of a process's app, with the routes of its products. */
 function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
-  const { config, feed, decoding, metrics, logger, turns, version, errors, budget, products, get } = kernel
-  const localnet = get(LOCALNET)
+  const { config, ports, feed, metrics, logger, turns, version, budget, sourceStatus, get } = kernel
   const nodes = get(RPC_NODES)
-  const announcing = (capability: typeof PROGRAMS_CHANGED): (() => void) => {
-    const announcements = get(capability)
-    return () => announcements.publish()
-  }
+  const webhooksOf = get(WEBHOOK_SERVICES)
+  const partsOf = httpPartsOf(kernel)
   const http = {
-    ...{ feed, decoding, metrics, logger, turns, version, errors },
-    ranking: get(RANKING),
-    names: get(NAMES),
-    archive: get(SERVED_ARCHIVE),
-    venues: config.venues,
-    cash: get(CASH),
-    fees: get(FEES),
-    clock: kernel.ports.clock,
+    ...{ feed, metrics, logger, turns, version },
+    clock: ports.clock,
+    weights: weightsOf(config),
     bounds: httpBounds(openFilesMax()),
     metricsKeyRequired: config.metricsKeyRequired,
-    sourceKind: config.role.includes('ingest') ? config.source : null,
-    demoKey: get(DEMO_KEY),
-    recorded: get(RECORDED),
-    programsChanged: announcing(PROGRAMS_CHANGED),
-    holdersRequested: announcing(HOLDERS_REQUESTED),
-    watchedChanged: announcing(WATCHED_CHANGED),
     answerBytes: budget.answers,
-    windowBytes: budget.windows,
-    tree: kernel.tree,
-    source: kernel.sourceStatus,
-    pastEnd: () => localnet.pastEnd
+    nodeHead: () => sourceStatus()?.headSlot ?? nodes.current?.nodes.newest(config.indexCommitment) ?? null
   }
-  const services = {
-    stream: products.includes(STREAM) ? streamOf(kernel) : null,
-    transactions: transactionServicesOf(kernel),
-    accounts: accountServicesOf(kernel),
-    rpc: rpcServicesOf(kernel),
-    rpcSockets: hasRpcSockets(kernel) ? rpcSocketsOf(kernel) : null
-  }
-  const webhooksOf = webhookServicesOf(kernel)
-  const routes = routesOf(products)
-  return (given, own) => {
-    const coordination = coordinationOf(kernel, given)
-    const limited = { limits: coordination.limits, redisAway: () => coordination.outage !== null }
-    return buildApp(
+  return (given, own) =>
+    buildApp(
       {
-        ...http,
-        ...services,
-        ...own,
-        ...limited,
+        ...{ ...http, ...own },
+        limits: coordinationOf(kernel, given).limits,
         storage: given.storage,
-        nodeHead: () =>
-          kernel.sourceStatus()?.headSlot ?? nodes.current?.nodes.newest(config.indexCommitment) ?? null,
-        webhooks: webhooksOf(given),
-        weights: weightsOf(config)
+        seal: webhooksOf(given)?.secrets
       },
-      routes
+      partsOf(given)
     )
-  }
 }

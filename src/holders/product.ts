@@ -6,7 +6,9 @@ import { holdingRoutes } from './routes/holdings.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
 import { HolderBlocks } from './holder-blocks.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
-import { blockObserver } from '../ingest/capabilities.ts'
+import { ACCOUNT_SERVICES } from '../accounts/product.ts'
+import { blockObserver, CASH } from '../ingest/capabilities.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 import { beside, capability, type Product } from '../kernel/compose/product.ts'
 
 /** Maximum milliseconds of a drain, in which queued events are stored. */
@@ -50,5 +52,13 @@ export const HOLDERS: Product = {
     })
     return [beside('balances', child('holders', run, { drainMs: DRAIN_MS }))]
   },
-  routes: [holderRoutes, holdingRoutes]
+  routes: ({ get }) => {
+    const requested = get(HOLDERS_REQUESTED)
+    const needs = {
+      accounts: get(ACCOUNT_SERVICES),
+      cash: get(CASH),
+      holdersRequested: () => requested.publish()
+    }
+    return (side) => routesWith({ ...side, ...needs }, [holderRoutes, holdingRoutes])
+  }
 }

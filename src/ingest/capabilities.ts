@@ -30,6 +30,9 @@ export const TRANSFER_FEES = capability(({ ports }) => new TransferFees(ports.cl
 /** The state of the recorded folder that this process reads. */
 export const RECORDED = capability(() => new RecordedReport())
 
+/** The kind of source that this process reads; null if it reads none. */
+export const SOURCE_KIND = capability(({ config }) => (config.role.includes('ingest') ? config.source : null))
+
 /** The localnet of this process. */
 interface StartedLocalnet {
   /** Null before it listens. */

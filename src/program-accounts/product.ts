@@ -6,6 +6,8 @@ import { child } from '../../actors/supervision/unit.ts'
 import { hasNode, nodeUrls, pubsubUrls } from '../ingest/node-urls.ts'
 import { ChainWatch } from './chain-watch.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
+import { RPC_SERVICES } from '../rpc/product.ts'
 import { COMMITTED_BLOCKS } from '../ingest/capabilities.ts'
 import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
 
@@ -47,5 +49,9 @@ export const PROGRAM_ACCOUNTS: Product = {
     )
     return [beside('programs', child('mirror', run, { drainMs: DRAIN_MS }))]
   },
-  routes: [programAccountRoutes, adminProgramRoutes]
+  routes: ({ get }) => {
+    const changed = get(PROGRAMS_CHANGED)
+    const needs = { rpc: get(RPC_SERVICES), programsChanged: () => changed.publish() }
+    return (side) => routesWith({ ...side, ...needs }, [programAccountRoutes, adminProgramRoutes])
+  }
 }

@@ -7,11 +7,12 @@ import { revenueEventRoutes } from './routes/revenue-events.ts'
 import { revenueTotalRoutes } from './routes/revenue-totals.ts'
 import { LedgerFeed } from '../stream/ledger-feed.ts'
 import { LedgerBlocks } from './ledger-blocks.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { CASH, blockObserver } from '../ingest/capabilities.ts'
-import { NAMES } from '../data/product.ts'
+import { NAMES } from '../data/capabilities.ts'
 import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
-import { TENANT_EVENTS } from '../stream/product.ts'
+import { TENANT_EVENTS } from '../stream/capabilities.ts'
 
 /** Maximum milliseconds of a drain, in which queued blocks are recorded. */
 const DRAIN_MS = 5_000
@@ -62,5 +63,15 @@ export const REVENUE: Product = {
     return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }))]
   },
   channels: ['revenue'],
-  routes: [revenueAccountRoutes, revenueTotalRoutes, revenueEventRoutes, revenueCoverageRoutes]
+  routes: ({ get }) => {
+    const changed = get(WATCHED_CHANGED)
+    const needs = { names: get(NAMES), cash: get(CASH), watchedChanged: () => changed.publish() }
+    return (side) =>
+      routesWith({ ...side, ...needs }, [
+        revenueAccountRoutes,
+        revenueTotalRoutes,
+        revenueEventRoutes,
+        revenueCoverageRoutes
+      ])
+  }
 }

@@ -5,9 +5,12 @@ import type { Run } from '../../actors/supervision/process.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RPC_SETTINGS } from './settings.ts'
 import { RPC_ERRORS } from './errors.ts'
-import type { RpcServices } from '../kernel/http/deps.ts'
+import type { RpcServices } from './services.ts'
 import { adminNodeRoutes } from './routes/admin-nodes.ts'
 import { rpcRoutes } from './routes/rpc.ts'
+import { rpcFastPath } from './routes/rpc-fast-path.ts'
+import { RPC_FACT_FIELDS } from './routes/rpc-fields.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 import { sourceCoverage } from '../ingest/coverage.ts'
 import type { CallWeights } from '../access/call-weights.ts'
 import { Cordons } from './cordons.ts'
@@ -26,7 +29,7 @@ import {
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
-import { transactionServicesOf } from '../transactions/product.ts'
+import { TRANSACTION_SERVICES } from '../transactions/product.ts'
 
 /** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
 const FINALITY_SLOTS = 32
@@ -65,7 +68,15 @@ export const RPC: Product = {
       )
     ]
   },
-  routes: [rpcRoutes, adminNodeRoutes]
+  routes: ({ get }) => {
+    const rpc = get(RPC_SERVICES)
+    return (side) => routesWith({ ...side, rpc }, [rpcRoutes, adminNodeRoutes])
+  },
+  exposed: RPC_FACT_FIELDS,
+  inFront: ({ get }) => {
+    const rpc = get(RPC_SERVICES)
+    return (http, nextRequestId, rest) => rpcFastPath({ ...http, rpc }, nextRequestId, rest)
+  }
 }
 
 /** Returns the units of a quota that each weighted call costs. */
@@ -84,7 +95,7 @@ const METHODS = capability((kernel): MethodTable => {
 /** Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers what needs none. */
 function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServices> {
   const { ports, metrics, turns } = kernel
-  const transactions = transactionServicesOf(kernel)
+  const transactions = kernel.get(TRANSACTION_SERVICES)
   const methods = kernel.get(METHODS)
   return async ({ input: { storage, rpc }, draining, ready }) => {
     const finalized = rpc === undefined ? null : { newest: () => rpc.nodes.newest('finalized') }
@@ -104,8 +115,10 @@ function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServi
   }
 }
 
-/** Returns the JSON-RPC services that the HTTP side uses. */
-export function rpcServicesOf(kernel: Kernel): RpcServices {
+/** The JSON-RPC services that the HTTP side uses. */
+export const RPC_SERVICES = capability(rpcServicesOf)
+
+function rpcServicesOf(kernel: Kernel): RpcServices {
   const calls = kernel.get(RPC_CALLS)
   return {
     get gateway() {

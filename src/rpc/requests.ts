@@ -31,9 +31,6 @@ export type ParsedRequest =
 
 export type { RequestedCall }
 
-/** Minimum bytes of a body that is parsed in a turn of its tenant: the hardest bodies of this size take 1 ms. */
-export const LONG_BODY_BYTES = 16 * 1024
-
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**

@@ -3,28 +3,29 @@ import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
 import type { OpenRpc } from '../../actors/rpc/rpc.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import type { RpcServices } from '../kernel/http/deps.ts'
+import type { RpcServices } from './services.ts'
 import type { RpcSocketGateway } from './pubsub/gateway.ts'
 import { hasNode, pubsubUrls } from '../ingest/node-urls.ts'
 import { KEY_SOCKETS } from '../access/product.ts'
 import {
   beside,
+  capability,
   coordinationOf,
   resource,
   type Kernel,
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
+import { RPC_SOCKET_PATH } from '../kernel/http/handshake.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 import { RPC_CALLS, RPC_NODES } from './product.ts'
+import { rpcSocketRoutes } from './routes/rpc-socket.ts'
 import { socketOwner } from '../kernel/compose/socket-owner.ts'
 
 /** The sockets of the RPC URL. */
 export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
 
-/**
- * Subscriptions of the RPC URL over a WebSocket, shared by all clients of the process. Their route belongs to the
- * sockets.
- */
+/** Subscriptions of the RPC URL over a WebSocket, shared by all clients of the process. */
 export const RPC_SUBSCRIPTIONS: Product = {
   name: 'rpc-subscriptions',
   roles: ['gateway'],
@@ -47,6 +48,11 @@ export const RPC_SUBSCRIPTIONS: Product = {
     )
     const live = using({ rpc: get(RPC_NODES), calls: get(RPC_CALLS) }, ports.clock, run)
     return [beside('rpc-sockets', child('pubsub', giving(get(RPC_SOCKETS), live)))]
+  },
+  socket: ({ get }) => {
+    const rpcSockets = get(RPC_SOCKET_GATEWAY)
+    if (rpcSockets === null) return null
+    return { path: RPC_SOCKET_PATH, routes: () => routesWith({ rpcSockets }, [rpcSocketRoutes]) }
   }
 }
 
@@ -54,6 +60,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
 export const hasRpcSockets = (kernel: Kernel): boolean =>
   kernel.products.includes(RPC_SUBSCRIPTIONS) && hasNode(kernel)
 
-/** Returns the socket of the RPC URL as the HTTP side uses it. */
-export const rpcSocketsOf = ({ get }: Kernel): RpcSocketGateway =>
-  socketOwner(get(RPC_SOCKETS), 'the sockets restart')
+/** The socket of the RPC URL as the HTTP side uses it; null in a process that does not serve it. */
+export const RPC_SOCKET_GATEWAY = capability((kernel): RpcSocketGateway | null =>
+  hasRpcSockets(kernel) ? socketOwner(kernel.get(RPC_SOCKETS), 'the sockets restart') : null
+)

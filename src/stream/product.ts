@@ -4,12 +4,14 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../kernel/config/retention.ts'
 import { STREAM_SETTINGS } from './settings.ts'
-import { socketRoutes } from './routes/sockets.ts'
+import { streamRoutes } from './routes/stream.ts'
 import type { StreamGateway } from './gateway.ts'
 import { CHAIN_CHANNEL_FORMS } from './channel.ts'
-import { TenantEvents } from './tenant-events.ts'
 import { KEY_SOCKETS } from '../access/product.ts'
-import { CASH } from '../ingest/capabilities.ts'
+import { CASH, LOCALNET } from '../ingest/capabilities.ts'
+import { STREAM_PATH } from '../kernel/http/handshake.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
+import { CHAIN_CHANNELS, TENANT_EVENTS } from './capabilities.ts'
 import {
   beside,
   capability,
@@ -21,14 +23,8 @@ import {
 } from '../kernel/compose/product.ts'
 import { socketOwner } from '../kernel/compose/socket-owner.ts'
 
-/** The channels of chain events. */
-export const CHAIN_CHANNELS = resource<Channels>('the channels of the stream')
-
 /** The connections of the stream. */
 export const STREAM_TENANTS = resource<Tenants>('the connections of the stream')
-
-/** Events of one tenant, such as those of its transactions. */
-export const TENANT_EVENTS = capability(() => new TenantEvents())
 
 /** The stream's channels of chain events: live events and their past, for connections and webhooks. */
 export const CHANNELS: Product = {
@@ -57,11 +53,22 @@ export const STREAM: Product = {
     const live = using({ channels: get(CHAIN_CHANNELS) }, ports.clock, run)
     return [beside('stream', child('tenants', giving(get(STREAM_TENANTS), live)))]
   },
-  routes: [socketRoutes]
+  socket: ({ sourceStatus: source, get }) => {
+    const localnet = get(LOCALNET)
+    const needs = { stream: get(STREAM_GATEWAY)!, source, pastEnd: () => localnet.pastEnd }
+    return {
+      path: STREAM_PATH,
+      routes: (side) => routesWith({ ...side, ...needs }, [streamRoutes])
+    }
+  }
 }
 
-/** Returns the stream as the HTTP side uses it. */
-export function streamOf({ get }: Kernel): StreamGateway {
+/** The stream as the HTTP side uses it; null in a process that serves no stream. */
+export const STREAM_GATEWAY = capability((kernel) =>
+  kernel.products.includes(STREAM) ? streamOf(kernel) : null
+)
+
+function streamOf({ get }: Kernel): StreamGateway {
   const tenants = get(STREAM_TENANTS)
   return {
     ...socketOwner(tenants, 'the stream restarts'),

@@ -26,7 +26,8 @@ import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from './tpu/
 import { RpcLeaderNode, type LeaderNode } from './tpu/leader-node.ts'
 import { hasLocalnet, hasNode, nodeUrls } from '../ingest/node-urls.ts'
 import { WatchedSignatures } from './block-sightings.ts'
-import { blockObserver, LOCALNET } from '../ingest/capabilities.ts'
+import { blockObserver, FEES, LOCALNET } from '../ingest/capabilities.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 import {
   beside,
   capability,
@@ -36,7 +37,7 @@ import {
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
-import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/product.ts'
+import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/capabilities.ts'
 
 /** Maximum milliseconds of a drain, which waits for sends in flight and the last writes. */
 const DRAIN_MS = 5_000
@@ -76,7 +77,11 @@ export const TRANSACTIONS: Product = {
       )
     ]
   },
-  routes: [transactionRoutes, priorityFeeRoutes, bundleRoutes, tipRoutes],
+  routes: ({ get }) => {
+    const needs = { transactions: get(TRANSACTION_SERVICES), fees: get(FEES) }
+    return (side) =>
+      routesWith({ ...side, ...needs }, [transactionRoutes, priorityFeeRoutes, bundleRoutes, tipRoutes])
+  },
   channels: ['tx']
 }
 
@@ -154,8 +159,10 @@ function requests(kernel: Kernel): Run<Spine, TransactionServices> {
   }
 }
 
-/** Returns the transaction services that the HTTP side uses; null in a process without a node to send to. */
-export function transactionServicesOf(kernel: Kernel): TransactionServices | null {
+/** The transaction services that the HTTP side uses; null in a process without a node to send to. */
+export const TRANSACTION_SERVICES = capability(transactionServicesOf)
+
+function transactionServicesOf(kernel: Kernel): TransactionServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(TRANSACTIONS)) return null
   const transactions = kernel.get(REQUESTS)
   return {

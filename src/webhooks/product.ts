@@ -4,7 +4,7 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { WEBHOOK_SETTINGS } from './settings.ts'
 import { WEBHOOK_ERRORS } from './errors.ts'
-import type { WebhookServices } from '../kernel/http/deps.ts'
+import type { WebhookServices } from './services.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { listAttempts, storeAttempts } from './attempts.ts'
 import { WebhookChanges } from './changes.ts'
@@ -19,7 +19,9 @@ import {
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
-import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/product.ts'
+import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/capabilities.ts'
+import { STREAM_GATEWAY } from '../stream/product.ts'
+import { routesWith } from '../kernel/http/http-kernel.ts'
 
 /** Maximum milliseconds of a drain of deliveries, which waits for POSTs in flight and the last writes. */
 const DRAIN_MS = 5_000
@@ -44,7 +46,11 @@ export const WEBHOOKS: Product = {
     })
     return [beside('receivers', child('outgoing', giving(get(OUTGOING), run)))]
   },
-  routes: [webhookRoutes],
+  routes: ({ get }) => {
+    const stream = get(STREAM_GATEWAY)
+    const servicesOf = get(WEBHOOK_SERVICES)
+    return (side, given) => routesWith({ ...side, stream, webhooks: servicesOf(given) }, [webhookRoutes])
+  },
   channels: ['webhooks']
 }
 
@@ -68,7 +74,9 @@ export const DELIVERY: Product = {
 }
 
 /** Returns the webhook services that the HTTP side uses; null in a process without them. */
-export function webhookServicesOf(kernel: Kernel): (given: Spine) => WebhookServices | null {
+export const WEBHOOK_SERVICES = capability(webhookServicesOf)
+
+function webhookServicesOf(kernel: Kernel): (given: Spine) => WebhookServices | null {
   const { ports, products, get } = kernel
   if (!products.includes(WEBHOOKS)) return () => null
   const outgoing = get(OUTGOING)

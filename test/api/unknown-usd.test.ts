@@ -55,8 +55,7 @@ const minute = {
 }
 const nothing = { now: windowOf([], 0, 60), before: null, activeTokens: 0 }
 const totalsOf = (totals: TotalsRow) =>
-  statsBody({ head: null, solPrice: null, windows: { '1h': nothing, '24h': nothing }, totals }, [], 'acme')
-    .totals
+  statsBody({ head: null, solPrice: null, windows: { '1h': nothing, '24h': nothing }, totals }, []).totals
 
 t.test(
   'totals say how many trades their volume lacks; null if a part of them was never counted',

@@ -50,9 +50,9 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   ],
   [/^storage\//],
   [
-    /^src\/access\/[^/]+(?<!product)\.ts$/,
-    /^src\/archive\/(?!product|archive-place|import-tools)[^/]+\.ts$/,
-    /^src\/(kernel\/feed\/|data\/(?!product)[^/]+\.ts$)/,
+    /^src\/access\/[^/]+(?<!product|capabilities)\.ts$/,
+    /^src\/archive\/(?!product|capabilities|archive-place|import-tools)[^/]+\.ts$/,
+    /^src\/(kernel\/feed\/|data\/(?!product|capabilities)[^/]+\.ts$)/,
     /^src\/recorded\//,
     /^src\/localnet\//
   ],
@@ -61,18 +61,21 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   [
     /^src\/yellowstone\//,
     /^src\/(kernel\/telemetry\/|[\w-]+\/(\w+-)?metrics\.ts$)/,
-    /^src\/accounts\/(pools\/|(?!product)[^/]+\.ts$)/
+    /^src\/accounts\/(pools\/|(?!product|capabilities)[^/]+\.ts$)/
   ],
-  [/^src\/revenue\/(?!product)[^/]+\.ts$/],
+  [/^src\/revenue\/(?!product|capabilities)[^/]+\.ts$/],
   [/^src\/([\w-]+\/bodies\/|kernel\/http\/(schema|time)\.ts$)/],
-  [/^src\/stream\/(?!product)[^/]+\.ts$/],
-  [/^src\/webhooks\/(?!product)[^/]+\.ts$/, /^src\/transactions\/(engine\/|tpu\/|(?!product)[^/]+\.ts$)/],
+  [/^src\/stream\/(?!product|capabilities)[^/]+\.ts$/],
   [
-    /^src\/program-accounts\/(?!product)[^/]+\.ts$/,
-    /^src\/holders\/(?!product)[^/]+\.ts$/,
+    /^src\/webhooks\/(?!product|capabilities)[^/]+\.ts$/,
+    /^src\/transactions\/(engine\/|tpu\/|(?!product|capabilities)[^/]+\.ts$)/
+  ],
+  [
+    /^src\/program-accounts\/(?!product|capabilities)[^/]+\.ts$/,
+    /^src\/holders\/(?!product|capabilities)[^/]+\.ts$/,
     /^src\/store\/verify\//
   ],
-  [/^src\/rpc\/(pubsub\/|(?!product|subscriptions-product)[^/]+\.ts$)/],
+  [/^src\/rpc\/(pubsub\/|(?!product|capabilities|subscriptions-product)[^/]+\.ts$)/],
   [/^src\/client\//, /^src\/(kernel\/http\/|[\w-]+\/routes\/)/],
   [/^actors\//],
   [/^src\/([\w-]+\/[^/]+|kernel\/compose\/[^/]+)\.ts$/],

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { STORAGE, type StorageBody } from '../../src/store/bodies/storage.ts'
-import { buildApp } from '../../src/edge/routes/app.ts'
-import { routesOf } from '../../src/kernel/compose/product.ts'
+import { appOf } from './app-of.ts'
 import { productsOf } from '../../src/products.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
 import { block, buy, NOON } from '../market/world.ts'
@@ -53,9 +52,9 @@ t.test('the bytes of the store are reported by kind, only to administrators', as
 
 t.test('a process that serves no data reports the size of its store, too', async (t) => {
   const app = await marketApp(t)
-  const operations = buildApp(
+  const operations = appOf(
     { ...app.deps, metrics: createMetrics(app.deps.decoding), stream: null },
-    routesOf(productsOf({ role: ['ingest'] }))
+    productsOf({ role: ['ingest'] })
   )
   t.teardown(() => operations.close())
   const headers = { 'x-api-key': await app.makeKey(['admin']) }

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { WORK_PRICES } from '../../src/kernel/work/work-units.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
-import type { AppDeps } from '../../src/kernel/http/deps.ts'
+import type { AppNeeds } from './app-of.ts'
 import { cachedFastPath } from '../../src/kernel/http/cached-fast-path.ts'
 import { requestIds } from '../../src/kernel/http/request-id.ts'
 import { block, buy, NOON, TOKEN } from '../market/world.ts'
@@ -22,7 +22,7 @@ interface Received {
 }
 
 /** A market with a few trades, behind the cached fast path, on its own socket. */
-async function laneApp(t: Test, changed: Partial<AppDeps> = {}) {
+async function laneApp(t: Test, changed: Partial<AppNeeds> = {}) {
   const app = await marketApp(t)
   app.nowMs = NOON * 1000
   await app.commit(

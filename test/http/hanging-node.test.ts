@@ -5,11 +5,9 @@ import { MintDirectory } from '../../src/accounts/mint-directory.ts'
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import { PoolDirectory } from '../../src/accounts/pools/pool-directory.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
-import { buildApp } from '../../src/edge/routes/app.ts'
 import type { Endpoint, Example } from '../../src/kernel/http/endpoint.ts'
 import { EXAMPLE_SIGNATURE, EXAMPLE_TRANSACTION } from '../../src/edge/routes/example-values.ts'
-import { PRODUCTS } from '../../src/products.ts'
-import { routesOf } from '../../src/kernel/compose/product.ts'
+import { appOf } from './app-of.ts'
 import { RpcTransactionNode } from '../../src/transactions/node-client.ts'
 import type { TransactionNode } from '../../src/transactions/ports.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
@@ -67,20 +65,17 @@ t.test(
       ['a node that ignores every signal', silent<AccountNode>(), silent<TransactionNode>()]
     ]
     for (const [name, node, sent] of nodes) {
-      const app = buildApp(
-        {
-          ...market.deps,
-          clock,
-          accounts: {
-            node,
-            mints: new MintDirectory({ node, clock, bytesMax: 1e6 }),
-            pools: new PoolDirectory({ node, clock, bytesMax: 1e6 }),
-            offChain: null
-          },
-          transactions: { ...fakeTransactions(), node: sent }
+      const app = appOf({
+        ...market.deps,
+        clock,
+        accounts: {
+          node,
+          mints: new MintDirectory({ node, clock, bytesMax: 1e6 }),
+          pools: new PoolDirectory({ node, clock, bytesMax: 1e6 }),
+          offChain: null
         },
-        routesOf(PRODUCTS)
-      )
+        transactions: { ...fakeTransactions(), node: sent }
+      })
       await app.ready()
       const waiting = app.served.filter(({ endpoint: { errors } }) =>
         errors.includes(ERRORS.UPSTREAM_TIMEOUT)

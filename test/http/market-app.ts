@@ -10,11 +10,10 @@ import type { Scope } from '../../src/access/scopes.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { buildApp } from '../../src/edge/routes/app.ts'
-import { errorsOf, routesOf } from '../../src/kernel/compose/product.ts'
+import { errorsOf } from '../../src/kernel/compose/product.ts'
 import { PRODUCTS } from '../../src/products.ts'
+import { appOf, type AppNeeds } from './app-of.ts'
 import { DEADLINE_MS } from '../../src/kernel/http/deadline.ts'
-import type { AppDeps } from '../../src/kernel/http/deps.ts'
 import { httpBounds } from '../../src/kernel/http/bounds.ts'
 import { NameIndex } from '../../src/data/name-index.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -67,7 +66,7 @@ export interface Answer {
 /** The HTTP side on an embedded store. The test sets its clock and its drain. */
 export interface MarketApp {
   readonly app: FastifyInstance
-  readonly deps: AppDeps
+  readonly deps: AppNeeds
   readonly storage: Storage
   readonly keys: KeyDirectory
   /** Every logged line, at level trace. */
@@ -93,7 +92,6 @@ export interface MarketApp {
   ): Promise<Answer>
 }
 
-const ROUTES = routesOf(PRODUCTS)
 const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
@@ -146,7 +144,7 @@ export async function marketApp(
     readonly hasFaultyKeys?: boolean
   } & Partial<
     Pick<
-      AppDeps,
+      AppNeeds,
       | 'archive'
       | 'turns'
       | 'clock'
@@ -184,7 +182,7 @@ export async function marketApp(
   names.isLoaded = true
   feed.follow(({ launches }) => launches.forEach((launch) => names.setLaunch(launch)))
   let market: MarketState | null = null
-  const deps: AppDeps = {
+  const deps: AppNeeds = {
     storage: faulty(storage),
     keys,
     limits: new RateWindow(1000),
@@ -233,7 +231,7 @@ export async function marketApp(
     metricsKeyRequired: false,
     ...overrides
   }
-  const app = buildApp(deps, ROUTES)
+  const app = appOf(deps)
 
   const world: MarketApp = {
     app,
@@ -258,7 +256,7 @@ export async function marketApp(
         feed.publish(commit)
       }
     },
-    another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }, ROUTES),
+    another: () => appOf({ ...deps, metrics: createMetrics(decoding) }),
     async makeKey(scopes, attributes = {}) {
       const issued = await keys.issue({ ...ACME, scopes, ...attributes }, 1)
       return issued.key

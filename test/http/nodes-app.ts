@@ -1,8 +1,6 @@
 import type { Test } from 'tap'
-import { buildApp } from '../../src/edge/routes/app.ts'
 import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
-import { routesOf } from '../../src/kernel/compose/product.ts'
-import { PRODUCTS } from '../../src/products.ts'
+import { appOf } from './app-of.ts'
 import { Cordons } from '../../src/rpc/cordons.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
 import { fakeNodes } from '../rpc/fake-rpc-node.ts'
@@ -16,14 +14,11 @@ export async function nodesApp(t: Test) {
   const [a, b] = await fakeNodes(t, 2)
   const cordons = new Cordons(market.storage.documents)
   const nodes = await opened(t, [a!, b!], [], { cordons: () => cordons.list() })
-  const app = buildApp(
-    {
-      ...market.deps,
-      metrics: createMetrics(market.deps.decoding),
-      rpc: { ...market.deps.rpc, nodes: nodes.control }
-    },
-    routesOf(PRODUCTS)
-  )
+  const app = appOf({
+    ...market.deps,
+    metrics: createMetrics(market.deps.decoding),
+    rpc: { ...market.deps.rpc, nodes: nodes.control }
+  })
   t.teardown(() => app.close())
   const key = await market.makeKey(['admin'])
   const contract = new Contract(closed(JSON.parse((await market.get('/openapi.json')).text) as JsonSchema))

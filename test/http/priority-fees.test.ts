@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { PRIORITY_FEES } from '../../src/transactions/bodies/priority-fees.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
+import { partsOf } from './app-of.ts'
 import { priorityFeeRoutes } from '../../src/transactions/routes/priority-fees.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
 import { PriorityFees } from '../../src/transactions/priority-fees.ts'
@@ -35,7 +36,10 @@ async function world(t: Test): Promise<World> {
     }
   }
   const { deps } = market
-  const app = buildApp({ ...deps, fees, metrics: createMetrics(deps.decoding) }, [priorityFeeRoutes])
+  const app = buildApp(
+    { ...deps, metrics: createMetrics(deps.decoding) },
+    partsOf({ fees }, [priorityFeeRoutes])
+  )
   t.teardown(() => app.close())
   const made: World = { market, app, key: await market.makeKey(['tx:send']), asked, answer: FEES, version: 0 }
   return made
@@ -81,11 +85,9 @@ void t.test('a process that takes no transactions serves the fees of its blocks'
   const app = buildApp(
     {
       ...market.deps,
-      fees: { of: () => FEES, version: 0 },
-      transactions: null,
       metrics: createMetrics(market.deps.decoding)
     },
-    [priorityFeeRoutes]
+    partsOf({ fees: { of: () => FEES, version: 0 } }, [priorityFeeRoutes])
   )
   t.teardown(() => app.close())
   t.match(await ask({ ...it, market, key, app }), { status: 200, body: { samples: 7 } })

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { httpBounds } from '../../src/kernel/http/bounds.ts'
-import { buildApp } from '../../src/edge/routes/app.ts'
-import { routesOf } from '../../src/kernel/compose/product.ts'
+import { appOf } from './app-of.ts'
 import { productsOf } from '../../src/products.ts'
 import { answersIn, listeningApp, RawClient } from './raw-client.ts'
 
@@ -55,7 +54,7 @@ t.test(
     for (const [name, bytes, answer] of ANYWHERE)
       t.strictSame(answersIn(await app.connect().send(bytes).received), [answer], name)
 
-    const operations = buildApp({ ...app.deps, stream: null }, routesOf(productsOf({ role: ['ingest'] })))
+    const operations = appOf({ ...app.deps, stream: null }, productsOf({ role: ['ingest'] }))
     await operations.listen({ host: '127.0.0.1', port: 0 })
     t.teardown(() => operations.close())
     const { port } = operations.server.address() as { port: number }

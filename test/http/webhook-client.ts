@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { AppDeps } from '../../src/kernel/http/deps.ts'
+import type { AppNeeds } from './app-of.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
 import type { WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { fakeParts, type FakeParts } from '../webhooks/fake-parts.ts'
@@ -40,7 +40,7 @@ export interface WebhookClient extends MarketApp {
 
 export async function webhookClient(
   t: Test,
-  overrides: Partial<Pick<AppDeps, 'stream'>> = {}
+  overrides: Partial<Pick<AppNeeds, 'stream'>> = {}
 ): Promise<WebhookClient> {
   const parts = fakeParts()
   const world = await marketApp(t, undefined, { ...overrides, webhooks: parts })

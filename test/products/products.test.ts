@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { SETTING_NAMES, variableOf, type SettingName } from '../../src/kernel/config/config.ts'
-import { buildApp } from '../../src/edge/routes/app.ts'
-import { routesOf, type Product } from '../../src/kernel/compose/product.ts'
+import { appOf } from '../http/app-of.ts'
+import type { Product } from '../../src/kernel/compose/product.ts'
 import { PRODUCTS, productsOf } from '../../src/products.ts'
 import { CHANNEL_FORMS } from '../../src/stream/channel.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
@@ -15,7 +15,7 @@ const names = (products: readonly Product[]): string[] => products.map(({ name }
 /** Returns the paths that an app with some products answers. */
 async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<string[]> {
   const { decoding } = app.deps
-  const built = buildApp({ ...app.deps, metrics: createMetrics(decoding) }, routesOf(products))
+  const built = appOf({ ...app.deps, metrics: createMetrics(decoding) }, products)
   await built.ready()
   const paths = built.served.map(({ endpoint }) => endpoint.path)
   await built.close()

@@ -1,5 +1,5 @@
 import { Caller } from '../../src/access/caller.ts'
-import type { RpcServices } from '../../src/kernel/http/deps.ts'
+import type { RpcServices } from '../../src/rpc/services.ts'
 import { AnswerCache } from '../../src/rpc/answer-cache.ts'
 import type { CallWeights } from '../../src/access/call-weights.ts'
 import { EXAMPLE_NODE } from '../../src/edge/routes/example-values.ts'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { RateWindow } from '../../src/access/rate-window.ts'
-import type { AppDeps } from '../../src/kernel/http/deps.ts'
+import type { AppNeeds } from '../http/app-of.ts'
 import { listenerApp } from '../../src/kernel/http/listener.ts'
 import { requestIds } from '../../src/kernel/http/request-id.ts'
 import { rpcFastPath } from '../../src/rpc/routes/rpc-fast-path.ts'
@@ -18,7 +18,7 @@ interface Received {
 }
 
 /** Two servers over equal services: one with the fast path, and the framework alone. */
-async function twoPaths(t: Test, changed: Partial<AppDeps> = {}) {
+async function twoPaths(t: Test, changed: Partial<AppNeeds> = {}) {
   const rpc = fakeRpc(
     fakeUpstreams(({ method: { name }, params }) => {
       if (name === 'getHealth') throw new Error('a fault of ours')
@@ -33,7 +33,7 @@ async function twoPaths(t: Test, changed: Partial<AppDeps> = {}) {
   await app.app.ready()
   const logged: string[] = []
   const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
-  const deps: AppDeps = { ...app.deps, rpc, logger, ...changed }
+  const deps: AppNeeds = { ...app.deps, rpc, logger, ...changed }
   const passed: string[] = []
   const listen = async (isFast: boolean): Promise<number> => {
     const lane = listenerApp(deps, {
@@ -203,7 +203,7 @@ for (const isShared of [false, true])
     `a batch beyond the quota is refused whole${isShared ? ', of a shared count too' : ''}`,
     async (t) => {
       const window = new RateWindow(10)
-      const limits: AppDeps['limits'] = isShared
+      const limits: AppNeeds['limits'] = isShared
         ? {
             work: window.work,
             take: async (...of) => window.take(...of),

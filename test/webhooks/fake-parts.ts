@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { WebhookServices } from '../../src/kernel/http/deps.ts'
+import type { WebhookServices } from '../../src/webhooks/services.ts'
 import { NO_SEAL } from '../../src/access/text-seal.ts'
 import { ServiceError } from '../../src/kernel/errors.ts'
 import { WEBHOOK_ERRORS } from '../../src/webhooks/errors.ts'

@@ -8,7 +8,7 @@ import { DEFAULT_SCOPES, SCOPES } from '../scopes.ts'
 import { isOriginEntry, ORIGIN_ENTRY_FORMS } from '../origin-entry.ts'
 import { issuedKeyAnswer, keyAnswer, keyBody } from '../bodies/api-key.ts'
 import { CLOCKS, listOf } from '../../kernel/http/schema.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HttpKernel } from '../../kernel/http/http-kernel.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_KEY_ID } from '../../edge/routes/example-values.ts'
@@ -172,10 +172,10 @@ export const rotateKey = endpoint({
 /** Purpose of the encrypted secret of a key, stored beside the request that creates the key. */
 const PURPOSE = 'api-key'
 
-export const adminKeyRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'keys' | 'clock'> & Partial<Pick<AppDeps, 'webhooks'>>
-> = async (app, { keys, clock, webhooks }) => {
-  const seal = webhooks?.secrets ?? NO_SEAL
+export const adminKeyRoutes: FastifyPluginAsync<Pick<HttpKernel, 'keys' | 'clock' | 'seal'>> = async (
+  app,
+  { keys, clock, seal = NO_SEAL }
+) => {
   const makeSecret = async (): Promise<string> => seal.sealText(PURPOSE, makeApiKey())
 
   serve(app, createKey, async ({ body, reply, once }) => {
@@ -202,12 +202,12 @@ export const adminKeyRoutes: FastifyPluginAsync<
     return showOnce(issued, nowMs, reply)
   })
 
-  serve(app, listKeys, async ({ query, caller }) => {
+  serve(app, listKeys, async ({ query }) => {
     const { tenant } = query
     const listed = tenant === undefined ? keys.keys : keys.keysOf(tenant)
     const { page, nextCursor } = idPage(listed, (row) => row.id, query)
     const nowMs = clock.now()
-    return { tenant: caller?.tenant ?? '', data: page.map((row) => keyBody(row, nowMs)), nextCursor }
+    return { data: page.map((row) => keyBody(row, nowMs)), nextCursor }
   })
 
   serve(app, getKey, async ({ params }) => keyBody(keys.key(params.id), clock.now()))

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { keyState } from '../caller.ts'
 import { tenantAnswer, tenantBody } from '../bodies/api-key.ts'
 import { listOf } from '../../kernel/http/schema.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HttpKernel } from '../../kernel/http/http-kernel.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { idPage, idPaging } from '../../kernel/http/id-page.ts'
@@ -45,7 +45,7 @@ export const listTenants = endpoint({
   examples: [{ name: 'the first ten', query: { limit: '10' } }]
 })
 
-export const adminTenantRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock'>> = async (
+export const adminTenantRoutes: FastifyPluginAsync<Pick<HttpKernel, 'keys' | 'clock'>> = async (
   app,
   { keys, clock }
 ) => {
@@ -58,7 +58,7 @@ export const adminTenantRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock
     return tenantBody(created, 0)
   })
 
-  serve(app, listTenants, async ({ query, caller }) => {
+  serve(app, listTenants, async ({ query }) => {
     const nowMs = clock.now()
     const working = Map.groupBy(
       keys.keys.filter((row) => keyState(row, nowMs) === 'active'),
@@ -66,6 +66,6 @@ export const adminTenantRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock
     )
     const { page, nextCursor } = idPage(keys.tenants, (tenant) => tenant.name, query)
     const data = page.map((tenant) => tenantBody(tenant, working.get(tenant.name)?.length ?? 0))
-    return { tenant: caller?.tenant ?? '', data, nextCursor }
+    return { data, nextCursor }
   })
 }

@@ -5,7 +5,7 @@ import { WorkBudget } from '../work-budget.ts'
 import type { Scope } from '../scopes.ts'
 import { keyAnswer, momentText } from '../bodies/api-key.ts'
 import { CLOCKS, count } from '../../kernel/http/schema.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HttpKernel } from '../../kernel/http/http-kernel.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 
@@ -41,7 +41,7 @@ export const me = endpoint({
   examples: [{ name: 'the calling key' }]
 })
 
-export const meRoutes: FastifyPluginAsync<Pick<AppDeps, 'limits' | 'clock'>> = async (
+export const meRoutes: FastifyPluginAsync<Pick<HttpKernel, 'limits' | 'clock'>> = async (
   app,
   { limits, clock }
 ) => {

@@ -10,7 +10,7 @@ import { USDC, WSOL } from '../../market/cash.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS } from './account-services.ts'
 import { addressList } from '../../kernel/http/address-list.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { AccountNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { address } from '../../kernel/http/parameters.ts'
@@ -50,7 +50,7 @@ export const metadataBatch = endpoint({
 })
 
 type Body = z.input<typeof METADATA>
-type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock'>
+type Deps = Pick<AccountNeeds, 'accounts' | 'storage' | 'cash' | 'clock'>
 
 export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { clock, accounts } = deps

@@ -12,7 +12,7 @@ import { withinNodeTime } from '../../node/node-time.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from './account-services.ts'
 import { chainTime } from '../../data/routes/chain-time.ts'
 import type { Slices } from '../../kernel/work/slices.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { AccountNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_WALLET } from '../../edge/routes/example-values.ts'
@@ -38,10 +38,9 @@ export const tokenAccounts = endpoint({
   deadlineMs: NODE_DEADLINE_MS
 })
 
-export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | 'clock' | 'feed'>> = async (
-  app,
-  { accounts: parts, clock, feed }
-) => {
+export const tokenAccountRoutes: FastifyPluginAsync<
+  Pick<AccountNeeds, 'accounts' | 'clock' | 'feed'>
+> = async (app, { accounts: parts, clock, feed }) => {
   if (parts === null) return
   serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal, slices }) => {
     const restMs = nodeTime(clock)

@@ -9,9 +9,8 @@ import type { SlotRow } from '../../market/rows.ts'
 import { gapsAfter } from '../../ingest/coverage.ts'
 import { readDecodingPeriods } from '../../ingest/decoding-periods.ts'
 import type { GapRow, Storage } from '../../../storage/port.ts'
-import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import { countedArchive } from '../../kernel/http/counted-storage.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import { withCountedStorage } from '../../kernel/http/counted-storage.ts'
+import type { ArchiveNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { readPageCursor, writePageCursor } from '../../kernel/http/page-cursor.ts'
@@ -43,15 +42,17 @@ export const coverage = endpoint({
   examples: [{ name: 'All ranges' }, { name: 'Ranges of a venue', query: { venue: 'pumpswap' } }]
 })
 
-export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive'>> = async (
+export const coverageRoutes: FastifyPluginAsync<Pick<ArchiveNeeds, 'storage' | 'archive'>> = async (
   app,
   { storage, archive }
 ) => {
-  serve(app, coverage, async ({ query: { limit, after, venue }, caller, slices }) => {
+  const unfollow = archive?.onChange(() => app.responseCache.forget())
+  app.addHook('onClose', async () => unfollow?.())
+  serve(app, coverage, async ({ query: { limit, after, venue }, slices }) => {
     const from = after === undefined ? -1 : readPageCursor(LIST, after)
     const standing = archive?.standing ?? null
     const current = archive?.current ?? null
-    const served = current === null ? null : countedArchive(current)
+    const served = current === null ? null : withCountedStorage(current)
     // A filter can skip any number of ranges, so it needs all gaps.
     const gaps =
       venue === undefined ? await firstGaps(storage, from, limit) : await gapsAfter(storage.coverage, from)
@@ -66,7 +67,6 @@ export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archi
     const isMore = page.length === limit && rangesAfter(page.at(-1)!.to).next().done !== true
     const ends = await slices.mapReads(page, (range) => endsOf(range, storage, served?.storage ?? null))
     return {
-      tenant: tenantOf(caller),
       data: await slices.map(page, (range, at) => coveredRangeBody(range, ends[at]!)),
       nextCursor: isMore ? writePageCursor(LIST, page.at(-1)!.to) : null,
       archive: standing && archiveBody(standing)

@@ -1,3 +1,4 @@
+import { TENANT } from '../../kernel/http/tenant-mark.ts'
 import { z } from 'zod'
 import { encodeBase58 } from '../../chain/base58.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
@@ -72,7 +73,7 @@ export const PRICE = z
 
 export const PRICES = z
   .object({
-    tenant: schema.text('Tenant of the key in use'),
+    tenant: TENANT,
     data: z.array(PRICE).describe('In the order of the request'),
     missing: z
       .array(schema.address('A token'))

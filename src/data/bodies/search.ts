@@ -1,3 +1,4 @@
+import { TENANT } from '../../kernel/http/tenant-mark.ts'
 import { z } from 'zod'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityWindow } from '../../market/windows.ts'
@@ -34,7 +35,7 @@ export const SEARCH_HIT = z
 
 export const SEARCH = z
   .object({
-    tenant: schema.text('Tenant of the key in use'),
+    tenant: TENANT,
     data: z.array(SEARCH_HIT),
     tokens_searched: schema.count('Tokens whose symbols and names are searched'),
     complete: z

@@ -1,3 +1,4 @@
+import { TENANT, type Unmarked } from '../../kernel/http/tenant-mark.ts'
 import { z } from 'zod'
 import type { VenueId } from '../../chain/venue-id.ts'
 import type { TotalsRow } from '../../market/activity-rows.ts'
@@ -44,7 +45,7 @@ const WINDOW = z
 
 export const STATS = z
   .object({
-    tenant: schema.text('Tenant of the key in use'),
+    tenant: TENANT,
     sol_price_usd: schema
       .usd('Price of SOL')
       .nullable()
@@ -121,11 +122,9 @@ export interface MarketStats {
 /** Renders the market's figures. */
 export function statsBody(
   { head, solPrice, windows, totals }: MarketStats,
-  venues: readonly VenueId[],
-  tenant: string
-): z.input<typeof STATS> {
+  venues: readonly VenueId[]
+): Unmarked<z.input<typeof STATS>> {
   return {
-    tenant,
     sol_price_usd: solPrice?.usd ?? null,
     sol_price: head === null || solPrice === null ? null : solPriceBody(solPrice, head.blockTime),
     updated_at: head === null ? null : secondsText(head.blockTime),

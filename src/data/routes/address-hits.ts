@@ -3,12 +3,12 @@ import type { Pubkey } from '../../chain/pubkey.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import { windowHours, windowOf, type MintWindow } from '../../market/windows.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 
 const DAY_SECONDS = 86_400
 const NEWEST = { order: 'desc', limit: 1 } as const
 
-interface SearchedParts extends Pick<AppDeps, 'storage' | 'accounts' | 'cash' | 'names'> {
+interface SearchedParts extends Pick<DataNeeds, 'storage' | 'accounts' | 'cash' | 'names'> {
   readonly market: MarketStores
   /** Reads the 24-hour window of a mint. */
   readonly dayOf: (mint: Pubkey) => Promise<MintWindow>

@@ -4,7 +4,7 @@ import { CURVE, curveBody } from '../bodies/curve.ts'
 import { readCurve } from '../../accounts/pools/live-curve.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import { DATA_ERRORS } from '../errors.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
@@ -26,7 +26,7 @@ export const bondingCurve = endpoint({
 })
 
 export const bondingCurveRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'archive' | 'accounts' | 'clock'>
+  Pick<DataNeeds, 'storage' | 'archive' | 'accounts' | 'clock'>
 > = async (app, deps) => {
   const { accounts, clock } = deps
   const marketOf = marketReader(deps)

@@ -7,7 +7,7 @@ import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { CandleInterval, PairRow, TradeRow } from '../../market/rows.ts'
 import type { Slices } from '../../kernel/work/slices.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import {
   CANDLE_LIST_QUERY,
   candleList,
@@ -56,7 +56,7 @@ pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it 
   ]
 })
 
-export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive' | 'cash'>> = async (
+export const candleRoutes: FastifyPluginAsync<Pick<DataNeeds, 'storage' | 'archive' | 'cash'>> = async (
   app,
   { storage, archive, cash: cashes }
 ) => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LAUNCH, LAUNCH_STATUSES, launchBody } from '../bodies/launch.ts'
 import { listOf } from '../../kernel/http/schema.ts'
 import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { launchList } from './launch-list.ts'
@@ -29,13 +29,13 @@ export const launches = endpoint({
   ]
 })
 
-export const launchRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive'>> = async (app, deps) => {
+export const launchRoutes: FastifyPluginAsync<Pick<DataNeeds, 'storage' | 'archive'>> = async (app, deps) => {
   const marketOf = marketReader(deps)
-  serveCached(app, launches, async ({ query, tenant, slices }) => {
+  serveCached(app, launches, async ({ query, slices }) => {
     checkPaging(query)
     const { launches, archiveEnd } = marketOf()
     const { rows, nextCursor, ...validity } = await launchList(launches, query)
     const data = await slices.map(rows, (row) => launchBody(row, archiveEnd))
-    return { body: { tenant, data, nextCursor }, ...validity }
+    return { body: { data, nextCursor }, ...validity }
   })
 }

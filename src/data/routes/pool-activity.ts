@@ -5,7 +5,7 @@ import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import type { PoolActivity } from '../../archive/market-stores.ts'
 import type { Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityMinute } from '../../market/activity-rows.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_POOL } from '../../edge/routes/example-values.ts'
@@ -30,7 +30,7 @@ export const poolActivity = endpoint({
   examples: [{ name: 'A pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
 })
 
-export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive'>> = async (
+export const poolActivityRoutes: FastifyPluginAsync<Pick<DataNeeds, 'storage' | 'archive'>> = async (
   app,
   deps
 ) => {

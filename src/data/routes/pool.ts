@@ -12,7 +12,7 @@ import { DATA_ERRORS } from '../errors.ts'
 import { cursorAt, endOfEvents, splitCursor } from '../../market/cursor.ts'
 import type { PoolRow } from '../../market/registry-rows.ts'
 import type { TradeRow } from '../../market/rows.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import {
   CANDLE_LIST_QUERY,
   candleList,
@@ -75,7 +75,7 @@ Empty for an unknown pool, and for a pool of two tokens.`,
   ]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
+type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
 
 export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...own }) => {
   const { cash, clock } = own
@@ -90,7 +90,7 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
     return { body: bodies[0]!, dependsOn, changesWith: 'minute', ...limits }
   })
 
-  serveCached(app, poolTrades, async ({ params, query, tenant, slices }) => {
+  serveCached(app, poolTrades, async ({ params, query, slices }) => {
     const { pools, trades, blocks, archiveEnd } = marketOf()
     const row = await pools.get(params.pool)
     const { rows, nextCursor } = await tradePage(
@@ -101,7 +101,7 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
       row === null ? undefined : tradesAmong(row)
     )
     const data = await slices.map(rows, (trade) => tradeBody(trade, cash, archiveEnd))
-    return { body: { tenant, data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
+    return { body: { data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
   })
 
   serveCached(app, poolCandles, async ({ params, query, head: newest, slices }) => {

@@ -9,10 +9,9 @@ import { isWrappedSol, USDC, WSOL } from '../../market/cash.ts'
 import { newestUsd, type PricedPair } from '../../market/latest-price.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import { changeOf, windowParts, type MintWindow } from '../../market/windows.ts'
-import type { MintWindows } from '../mint-windows.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { addressList } from '../../kernel/http/address-list.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { ageLimit, knownFacts, type Aged } from './known-mint.ts'
@@ -58,10 +57,9 @@ export const prices = endpoint({
   examples: [{ name: 'SOL and USDC in dollars', query: { mints: `${WSOL},${USDC}` } }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts'>
+type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'cash' | 'accounts' | 'mintWindows'>
 interface PriceDeps extends Omit<Deps, 'archive'> {
   readonly market: MarketStores
-  readonly mintWindows: MintWindows
 }
 
 /** A token's price, rendered for a block time of the head in Unix seconds, with its inputs. */
@@ -71,9 +69,9 @@ interface PriceAt {
   readonly parts: readonly Aged[]
 }
 
-export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, archive, cash, accounts }) => {
-  const marketOf = marketReader({ storage, archive })
-  const read = () => ({ market: marketOf(), storage, cash, accounts, mintWindows: app.mintWindows })
+export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...rest }) => {
+  const marketOf = marketReader({ storage: rest.storage, archive })
+  const read = () => ({ market: marketOf(), ...rest })
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const price = await priceAt(head, mint, read())
     if (price === null) {
@@ -83,13 +81,13 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, arch
     return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit(parts) }
   })
 
-  serveCached(app, prices, async ({ query: { mints }, tenant, head, slices }) => {
+  serveCached(app, prices, async ({ query: { mints }, head, slices }) => {
     const deps = read()
     const prices = await slices.mapReads(mints, (mint) => priceAt(head, mint, deps))
     const known = prices.filter((price) => price !== null)
     const missing = mints.filter((_, index) => prices[index] === null).map(pubkeyToBase58)
     return {
-      body: (headTime) => ({ tenant, data: known.map(({ body }) => body(headTime)), missing }),
+      body: (headTime) => ({ data: known.map(({ body }) => body(headTime)), missing }),
       dependsOn: mints,
       changesWith: 'minute',
       ...ageLimit(known.flatMap(({ parts }) => parts))

@@ -13,7 +13,7 @@ import { foldedText, isWholeWord } from '../name-text.ts'
 import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import { addressHits } from './address-hits.ts'
 import type { Slices } from '../../kernel/work/slices.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { loadedRanking } from './loaded-ranking.ts'
@@ -59,14 +59,13 @@ the tenant's submissions and at the node. The list is empty if nothing matches. 
 })
 
 type Deps = Pick<
-  AppDeps,
-  'storage' | 'archive' | 'ranking' | 'names' | 'clock' | 'cash' | 'accounts' | 'transactions'
+  DataNeeds,
+  'storage' | 'archive' | 'ranking' | 'names' | 'mintWindows' | 'clock' | 'cash' | 'accounts' | 'transactions'
 >
 
 export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, names, clock, transactions } = deps
+  const { storage, names, clock, transactions, mintWindows } = deps
   const marketOf = marketReader(deps)
-  const { mintWindows } = app
   const chain = transactions === null ? null : new ChainStatuses(transactions, clock)
   const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
 
@@ -89,7 +88,7 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       )
     }
     const data = await hits()
-    const body = { tenant, data: [...data], tokens_searched: names.size, complete: names.isComplete }
+    const body = { data: [...data], tokens_searched: names.size, complete: names.isComplete }
     // Names of accounts change without a block.
     return { body, dependsOn: [], changesWith: 'block', maxAgeMs: ANSWER_MS }
   })

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { STATS, statsBody } from '../bodies/stats.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { loadedRanking } from './loaded-ranking.ts'
@@ -19,15 +19,15 @@ export const stats = endpoint({
   examples: [{ name: 'the whole market' }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'venues' | 'clock' | 'sourceKind'>
+type Deps = Pick<DataNeeds, 'storage' | 'feed' | 'ranking' | 'venues' | 'clock' | 'sourceKind'>
 
 export const statsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage, feed, venues, sourceKind } = deps
-  serveCached(app, stats, async ({ tenant, signal }) => {
+  serveCached(app, stats, async ({ signal }) => {
     const ranking = await loadedRanking(deps, signal)
     const stats = await marketStats(storage, ranking, feed.head)
     const body = {
-      ...statsBody(stats, venues, tenant),
+      ...statsBody(stats, venues),
       ...(sourceKind === 'localnet' && { localnet: true as const })
     }
     return { body, dependsOn: [], changesWith: 'block' }

@@ -12,7 +12,7 @@ import { poolLiquidityUsd } from '../../market/token-value.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { Storage } from '../../../storage/port.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import { readReserves } from './pool-reserves.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
@@ -56,16 +56,16 @@ pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the 
   examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
+type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
 
 /** The stores that provide pools. The windows of pools are live, like those of mints. */
-export interface PoolDeps extends Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'> {
+export interface PoolDeps extends Pick<DataNeeds, 'storage' | 'cash' | 'accounts' | 'clock'> {
   readonly market: MarketStores
 }
 
 export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...own }) => {
   const marketOf = marketReader({ ...own, archive })
-  serveCached(app, tokenPools, async ({ params: { mint }, query, tenant, head }) => {
+  serveCached(app, tokenPools, async ({ params: { mint }, query, head }) => {
     const list = `pools:${pubkeyToBase58(mint)}:${query.order}`
     const place = query.after === undefined ? null : readRankingCursor(list, query.after)
     const deps = { ...own, market: marketOf() }
@@ -74,7 +74,6 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, 
     const { bodies, unnamed, limits } = await poolBodies(rows, curve, head, deps, known)
     return {
       body: {
-        tenant,
         mint: pubkeyToBase58(mint),
         data: bodies,
         nextCursor: next === null ? null : writeRankingCursor(list, next)

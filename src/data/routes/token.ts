@@ -7,7 +7,7 @@ import { DATA_ERRORS } from '../errors.ts'
 import { WSOL } from '../../market/cash.ts'
 import { newestUsd } from '../../market/latest-price.ts'
 import { changeOf } from '../../market/windows.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { holderSummaries } from '../../holders/routes/holder-summary.ts'
@@ -31,11 +31,10 @@ export const token = endpoint({
 })
 
 export const tokenRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
+  Pick<DataNeeds, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock' | 'mintWindows'>
 > = async (app, deps) => {
-  const { storage, cash, accounts, clock } = deps
+  const { storage, cash, accounts, clock, mintWindows } = deps
   const marketOf = marketReader(deps)
-  const { mintWindows } = app
   const holdersOf = holderSummaries({ storage, accounts, clock, cash })
   serveCached(app, token, async ({ params: { mint }, head, slices }) => {
     const now = head?.blockTime ?? 0

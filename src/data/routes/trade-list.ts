@@ -2,7 +2,7 @@ import type { TradeRow } from '../../market/rows.ts'
 import type { PageRequest } from '../../../storage/port.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { READ_ROWS, type Slices } from '../../kernel/work/slices.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { readPagePlace, writePageCursor } from '../../kernel/http/page-cursor.ts'
 import { checkPaging, paging } from '../../kernel/http/parameters.ts'
 import {
@@ -50,7 +50,7 @@ export async function tradePage(
     blocks,
     clock,
     slices
-  }: Pick<MarketStores, 'blocks'> & Pick<AppDeps, 'clock'> & { readonly slices: Slices },
+  }: Pick<MarketStores, 'blocks'> & Pick<DataNeeds, 'clock'> & { readonly slices: Slices },
   name: string,
   query: Query,
   read: (page: PageRequest) => Promise<TradeRow[]>,
@@ -132,7 +132,7 @@ async function search(
   read: Read,
   matches: (row: TradeRow) => boolean,
   { rowsNeeded, rowsMax }: { readonly rowsNeeded: number; readonly rowsMax: number },
-  clock: AppDeps['clock'],
+  clock: DataNeeds['clock'],
   slices: Slices
 ): Promise<Found> {
   const rows: TradeRow[] = []

@@ -6,7 +6,7 @@ import { TRADE } from '../bodies/trade-schema.ts'
 import { tradeBody } from '../bodies/trade.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { marketReader } from './market-reader.ts'
@@ -31,17 +31,17 @@ export const tokenTrades = endpoint({
 })
 
 export const tradeRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'clock'>
+  Pick<DataNeeds, 'storage' | 'archive' | 'cash' | 'clock'>
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant, slices }) => {
+  serveCached(app, tokenTrades, async ({ params: { mint }, query, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `trades:${pubkeyToBase58(mint)}`
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofMint(mint, page)
     )
     const data = await slices.map(rows, (row) => tradeBody(row, cash, archiveEnd))
-    return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
+    return { body: { data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
   })
 }

@@ -4,7 +4,7 @@ import { listOf } from '../../kernel/http/schema.ts'
 import { RANKED_WINDOW_NAMES, TRENDING_ITEM, trendingItem } from '../bodies/trending.ts'
 import { VENUE_IDS } from '../../chain/venue-id.ts'
 import { RANKS_MAX } from '../../market/ranking.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { loadedRanking } from './loaded-ranking.ts'
@@ -53,7 +53,7 @@ newest indexed block. Trades without a known value in USD count as 0; equal volu
   ]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'archive' | 'feed' | 'ranking' | 'clock' | 'cash' | 'accounts'>
+type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'feed' | 'ranking' | 'clock' | 'cash' | 'accounts'>
 
 export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { feed, cash } = deps
@@ -61,7 +61,7 @@ export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const unfollow = trends.follow()
   app.addHook('onClose', async () => unfollow())
 
-  serveCached(app, trending, async ({ query, tenant, signal, slices }) => {
+  serveCached(app, trending, async ({ query, signal, slices }) => {
     const { window, limit } = query
     const ranking = await loadedRanking(deps, signal)
     const { head } = feed
@@ -74,6 +74,6 @@ export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const items = choice === null ? candidates.map(({ item }) => item) : choice(candidates)
     const data = items.slice(0, limit).map((item, index) => ({ ...item, rank: index + 1 }))
     const limits = ageLimit(candidates.map(({ trend }) => trend.known))
-    return { body: { tenant, data, nextCursor: null }, dependsOn: [], changesWith: 'block', ...limits }
+    return { body: { data, nextCursor: null }, dependsOn: [], changesWith: 'block', ...limits }
   })
 }

@@ -1,7 +1,7 @@
 import type { AccountServices } from '../../accounts/services.ts'
 import { mergedNames } from '../../accounts/bodies/metadata.ts'
 import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { knownFacts, type KnownFacts } from './known-mint.ts'
 import { namesStatedBy } from './stated-names.ts'
 import type { Storage } from '../../../storage/port.ts'
@@ -46,7 +46,7 @@ export class Trends {
   /** The stores that provided the cached trends; another archive makes them stale. */
   #market: MarketStores
 
-  constructor(deps: Pick<AppDeps, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
+  constructor(deps: Pick<DataNeeds, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
     const { storage, feed, cash, accounts } = deps
     this.#marketOf = marketReader(deps)
     this.#market = this.#marketOf()

@@ -5,7 +5,7 @@ import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import { WALLET_TRADE } from '../bodies/trade-schema.ts'
 import { walletTradeBody } from '../bodies/trade.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_WALLET } from '../../edge/routes/example-values.ts'
@@ -28,17 +28,17 @@ export const walletTrades = endpoint({
 })
 
 export const walletTradeRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'clock'>
+  Pick<DataNeeds, 'storage' | 'archive' | 'cash' | 'clock'>
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, walletTrades, async ({ params: { wallet }, query, tenant, slices }) => {
+  serveCached(app, walletTrades, async ({ params: { wallet }, query, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `wallet-trades:${pubkeyToBase58(wallet)}`
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofWallet(wallet, page)
     )
     const data = await slices.map(rows, (row) => walletTradeBody(row, cash, archiveEnd))
-    return { body: { tenant, data, nextCursor }, dependsOn: [wallet], changesWith: 'tags' }
+    return { body: { data, nextCursor }, dependsOn: [wallet], changesWith: 'tags' }
   })
 }

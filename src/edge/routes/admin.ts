@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { DECODING } from '../../ingest/bodies/decoding.ts'
 import { TREE } from '../bodies/tree.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { EdgeNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 
@@ -29,7 +29,7 @@ export const decodingReport = endpoint({
 })
 
 /** The operator's views of this process. */
-export const adminRoutes: FastifyPluginAsync<Pick<AppDeps, 'tree' | 'decoding'>> = async (
+export const adminRoutes: FastifyPluginAsync<Pick<EdgeNeeds, 'tree' | 'decoding'>> = async (
   app,
   { tree, decoding }
 ) => {

@@ -1,20 +1,20 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Idempotency } from '../../kernel/http/idempotency.ts'
 import { ResponseCache } from '../../kernel/http/response-cache.ts'
 import { countedStorage } from '../../kernel/http/counted-storage.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HttpKernel, HttpParts, ShownCache } from '../../kernel/http/http-kernel.ts'
 import type { Served } from '../../kernel/http/endpoint.ts'
 import { cachedFastPath } from '../../kernel/http/cached-fast-path.ts'
 import { access } from '../../kernel/http/plugins/access.ts'
 import { cors } from '../../kernel/http/plugins/cors.ts'
 import { problems } from '../../kernel/http/plugins/problems.ts'
 import { requests } from '../../kernel/http/plugins/requests.ts'
-import { isHandshake, routedUrl, RPC_SOCKET_PATH, STREAM_PATH } from '../../kernel/http/handshake.ts'
+import { sockets } from '../../kernel/http/plugins/sockets.ts'
+import { BODY_BYTES_MAX as MESSAGE_BYTES_MAX } from '../../rpc/rpc-error.ts'
+import { isHandshake, routedUrl, RPC_SOCKET_PATH } from '../../kernel/http/handshake.ts'
 import { HandshakePort, handshakesAlone } from '../../kernel/http/handshake-port.ts'
 import type { Turns } from '../../kernel/work/turns.ts'
-import { MintWindows } from '../../data/mint-windows.ts'
 import { listenerApp } from '../../kernel/http/listener.ts'
-import { rpcFastPath } from '../../rpc/routes/rpc-fast-path.ts'
 import { requestIds } from '../../kernel/http/request-id.ts'
 import { UnreadAnswers } from '../../kernel/http/unread-answers.ts'
 
@@ -24,15 +24,13 @@ const BODY_BYTES_MAX = 64 * 1024
 /** Node refuses longer request lines, so every path reaches a route, which reports the wrong parameter. */
 const URL_BYTES_MAX = 16 * 1024
 
-/** Builds an app with the given routes. It does not listen yet. */
-export function buildApp(given: AppDeps, routes: readonly FastifyPluginAsync<AppDeps>[]): FastifyInstance {
-  const deps: AppDeps = { ...given, storage: countedStorage(given.storage) }
+/** Builds an app with the parts of products. It does not listen yet. */
+export function buildApp(given: HttpKernel, parts: HttpParts): FastifyInstance {
+  const deps: HttpKernel = { ...given, storage: countedStorage(given.storage) }
   const nextRequestId = requestIds()
   const responseCache = new ResponseCache(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
-  const socketPaths = [
-    ...(deps.stream === null ? [] : [STREAM_PATH]),
-    ...((deps.rpcSockets ?? null) === null ? [] : [RPC_SOCKET_PATH])
-  ]
+  const { exposed } = parts
+  const socketPaths = parts.sockets.map(({ path }) => path)
   const handshakePort = new HandshakePort()
   const handshakePaths = socketPaths.filter((path) => path === RPC_SOCKET_PATH)
   const app = listenerApp(deps, {
@@ -45,31 +43,38 @@ export function buildApp(given: AppDeps, routes: readonly FastifyPluginAsync<App
       return routedUrl(request)
     },
     inFront: (framework) => {
-      const main = rpcFastPath(
-        deps,
-        nextRequestId,
-        cachedFastPath(deps, responseCache, nextRequestId, framework)
-      )
+      const cached = cachedFastPath(deps, responseCache, nextRequestId, framework)
+      const main = parts.inFront.reduce((rest, inFront) => inFront(deps, nextRequestId, rest), cached)
       return (request, response) => (handshakePort.has(request) ? framework : main)(request, response)
     }
   })
-  const mintWindows = new MintWindows(deps.storage.activity, deps.feed, deps.windowBytes)
-  const forget = (): void => responseCache.forget()
-  const unfollow = [responseCache.follow(), mintWindows.follow(), deps.archive?.onChange(forget)]
-  app.addHook('onClose', async () => unfollow.forEach((end) => end?.()))
+  const caches = new Map<string, ShownCache>([['kept_answer', responseCache]])
+  const onClose = (end: () => void): void => void app.addHook('onClose', async () => end())
+  onClose(responseCache.follow())
   app.decorate('responseCache', responseCache)
-  app.decorate('mintWindows', mintWindows)
+  app.decorate('caches', caches)
   app.decorate('turns', deps.turns)
   app.decorate('unreadAnswers', new UnreadAnswers())
-  app.decorate('idempotency', new Idempotency(deps.storage.documents, deps.webhooks?.secrets))
+  app.decorate('idempotency', new Idempotency(deps.storage.documents, deps.seal))
   app.decorate('served', [])
   app.decorate('handshakePort', handshakePort)
   void app.register(problems)
-  void app.register(cors, deps)
+  void app.register(cors, { ...deps, exposed })
   void app.register(requests, deps)
   void app.register(handshakesAlone, { handshakePort })
   void app.register(access, deps)
-  for (const each of routes) void app.register(each, deps)
+  const side = {
+    ...deps,
+    onClose,
+    showCache: (name: string, cache: ShownCache) => void caches.set(name, cache)
+  }
+  for (const each of parts.routes(side)) void app.register(each)
+  if (parts.sockets.length > 0)
+    // The plugin of WebSockets wraps each route beside it.
+    void app.register(async (scope) => {
+      await scope.register(sockets, { messageBytesMax: MESSAGE_BYTES_MAX })
+      for (const { routes } of parts.sockets) for (const each of routes(side)) await scope.register(each)
+    })
   return app
 }
 
@@ -77,8 +82,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Cache of rendered answers. */
     responseCache: ResponseCache
-    /** Rolling windows of mints. */
-    mintWindows: MintWindows
+    /** The caches of the HTTP side, by the name of one entry. */
+    caches: ReadonlyMap<string, ShownCache>
     /** Turns of tenants for answers that are computed. */
     turns: Turns
     /** Answers that the clients of each tenant have yet to read. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { keyState } from '../../access/caller.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { EdgeNeeds } from './needs.ts'
 import { asyncApiOf } from './asyncapi.ts'
 import { ExplorerFiles, type Asset } from './explorer.ts'
 import { hostName, isLoopbackName } from '../../kernel/http/host.ts'
@@ -31,7 +31,7 @@ const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 /** TTL of the document's examples in milliseconds; the data that they name stays in the store for days. */
 const EXAMPLES_MS = 60_000
 
-type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'errors' | 'demoKey' | 'keys' | 'clock' | 'storage'>
+type Deps = Pick<EdgeNeeds, 'version' | 'sourceKind' | 'errors' | 'demoKey' | 'keys' | 'clock' | 'storage'>
 
 /** Serves the documents of the API and the stream, and the explorer, without a key. */
 export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { blockTime, count, localnetMark, text } from '../../kernel/http/schema.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { EdgeNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { chainClockLagSeconds, freshnessSeconds } from '../../kernel/http/freshness.ts'
@@ -69,7 +69,7 @@ export const health = endpoint({
 
 type Status = z.input<typeof health.answer>['status']
 type Deps = Pick<
-  AppDeps,
+  EdgeNeeds,
   | 'storage'
   | 'feed'
   | 'nodeHead'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { EdgeNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 
@@ -16,7 +16,7 @@ export const metricsText = endpoint({
 })
 
 /** Serves Prometheus metrics, to loopback or with an admin key. */
-export const metricsRoutes: FastifyPluginAsync<Pick<AppDeps, 'metrics'>> = async (app, { metrics }) => {
+export const metricsRoutes: FastifyPluginAsync<Pick<EdgeNeeds, 'metrics'>> = async (app, { metrics }) => {
   serve(app, metricsText, async ({ reply }) => {
     void reply.type(metrics.registry.contentType)
     return metrics.registry.metrics()

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { EdgeNeeds } from './needs.ts'
 import { problemPath } from '../../kernel/http/problem.ts'
 import { problemBody, problemIndex, problemPage, problemsByPath } from '../../kernel/http/problem-page.ts'
 
@@ -8,7 +8,7 @@ const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Serves the page at the `type` of a problem, as HTML for people and as JSON for programs. */
-export const problemRoutes: FastifyPluginAsync<Pick<AppDeps, 'errors'>> = async (app, { errors }) => {
+export const problemRoutes: FastifyPluginAsync<Pick<EdgeNeeds, 'errors'>> = async (app, { errors }) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
   const byPath = problemsByPath(errors)
 

@@ -1,3 +1,4 @@
+import { TENANT } from '../../kernel/http/tenant-mark.ts'
 import { z } from 'zod'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { ShownAmounts } from '../../data/bodies/shown-amounts.ts'
@@ -92,7 +93,7 @@ const HOLDER = z
 
 export const HOLDERS_PAGE = z
   .object({
-    tenant: schema.text('Tenant of the key in use'),
+    tenant: TENANT,
     mint: schema.address('The token'),
     decimals: z
       .int()

@@ -1,3 +1,4 @@
+import { TENANT } from '../../kernel/http/tenant-mark.ts'
 import { z } from 'zod'
 import { TOKEN_PROGRAM_NAMES } from '../../accounts/token-program.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
@@ -34,7 +35,7 @@ const HOLDING = z
 
 export const HOLDINGS_PAGE = z
   .object({
-    tenant: schema.text('Tenant of the key in use'),
+    tenant: TENANT,
     wallet: schema.address('The wallet'),
     total_value_usd: schema.usd('Value of all holdings with a known value, including those of other pages'),
     unvalued_holdings: schema

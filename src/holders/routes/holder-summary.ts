@@ -4,7 +4,7 @@ import { secondsText } from '../../kernel/http/time.ts'
 import type { Pubkey } from '../../chain/pubkey.ts'
 import { HolderFactsCache } from '../holder-facts.ts'
 import { HolderLists } from '../holder-lists.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HolderNeeds } from './needs.ts'
 
 export type HolderSummary = z.input<typeof TOKEN>['holders']
 
@@ -17,7 +17,7 @@ export function holderSummaries({
   accounts,
   clock,
   cash
-}: Pick<AppDeps, 'storage' | 'accounts' | 'clock' | 'cash'>): (
+}: Pick<HolderNeeds, 'storage' | 'accounts' | 'clock' | 'cash'>): (
   mint: Pubkey,
   pause: () => Promise<void>
 ) => Promise<HolderSummary> {

@@ -15,10 +15,11 @@ import { WSOL } from '../../market/cash.ts'
 import { sleep } from '../../ports.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { chainTime } from '../../data/routes/chain-time.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HolderNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { chargeFirstReading } from './first-reading.ts'
 import { serve } from '../../kernel/http/serve.ts'
+import type { Unmarked } from '../../kernel/http/tenant-mark.ts'
 import { knownFacts } from '../../data/routes/known-mint.ts'
 import { readWordsCursor, writeWordsCursor } from '../../kernel/http/page-cursor.ts'
 import { address, checkPaging, oneOf, paging } from '../../kernel/http/parameters.ts'
@@ -68,7 +69,7 @@ export const tokenHolders = endpoint({
   work: ['holder', 'row', 'kibibyte']
 })
 
-type Deps = Pick<AppDeps, 'accounts' | 'cash' | 'clock' | 'feed' | 'storage' | 'holdersRequested'>
+type Deps = Pick<HolderNeeds, 'accounts' | 'cash' | 'clock' | 'feed' | 'storage' | 'holdersRequested'>
 
 export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { accounts: parts, cash, clock, feed, storage, holdersRequested = () => undefined } = deps
@@ -106,14 +107,13 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     throw unread(mint, status)
   }
 
-  serve(app, tokenHolders, async ({ params: { mint }, query, caller, signal, slices, work }) => {
+  serve(app, tokenHolders, async ({ params: { mint }, query, signal, slices, work }) => {
     checkPaging(query)
     const { by, min_pct: leastPct } = query
-    const tenant = caller!.tenant
     const name = `holders:${pubkeyToBase58(mint)}:${by}:${leastPct ?? ''}`
     const place = query.after === undefined ? null : placeIn(name, query.after, by)
     const view = await listOf(mint, signal, work)
-    if (view === null) return nothing(tenant, mint, clock.now())
+    if (view === null) return nothing(mint, clock.now())
     const found = await facts.of(view, slices.pause)
     if (found === null) throw unread(mint, { kind: 'loading', state: view.state })
     const slot = place?.slot ?? view.slot
@@ -158,7 +158,6 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const owners = data.map(({ owner }) => owner)
     const known = await withPoolsAmong(owners, found.known, mint, storage.pools)
     return {
-      tenant,
       ...listBody(at, {
         mint,
         decimals,
@@ -243,8 +242,7 @@ function progressOf(state: HolderListState | null): string {
     : `${state.accounts} accounts are stored so far`
 }
 
-const nothing = (tenant: string, mint: Pubkey, nowMs: number): HoldersBody => ({
-  tenant,
+const nothing = (mint: Pubkey, nowMs: number): Unmarked<HoldersBody> => ({
   mint: pubkeyToBase58(mint),
   decimals: null,
   supply: null,

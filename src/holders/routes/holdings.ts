@@ -20,7 +20,7 @@ import { fromNode } from '../../node/upstream.ts'
 import { withinNodeTime } from '../../node/node-time.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../../accounts/routes/account-services.ts'
 import { chainTime } from '../../data/routes/chain-time.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HolderNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_WALLET } from '../../edge/routes/example-values.ts'
@@ -51,14 +51,14 @@ export const walletHoldings = endpoint({
   deadlineMs: NODE_DEADLINE_MS
 })
 
-type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock' | 'feed'>
+type Deps = Pick<HolderNeeds, 'accounts' | 'storage' | 'cash' | 'clock' | 'feed'>
 
 export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { accounts, storage, clock } = deps
   if (accounts === null) return
   const runs = new HoldingRuns(storage.documents)
 
-  serveCached(app, walletHoldings, async ({ params, query, tenant, signal, slices }) => {
+  serveCached(app, walletHoldings, async ({ params, query, signal, slices }) => {
     const wallet = pubkeyToBase58(params.wallet)
     const { limit, show_native: isNativeShown } = query
     const name = `holdings:${wallet}:${isNativeShown}`
@@ -84,7 +84,6 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const solUsd = hasSol ? solValue(found) : 0
     const unvalued = found.unvalued === null ? null : found.unvalued + (solUsd === null ? 1 : 0)
     const body = {
-      tenant,
       wallet,
       total_value_usd: found.tokensUsd + (solUsd ?? 0),
       ...(unvalued !== 0 && { unvalued_holdings: unvalued }),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { COVERAGE, coverageBody } from '../bodies/coverage.ts'
 import { readDecodingPeriods } from '../decoding-periods.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { IngestNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { wholeNumber } from '../../kernel/http/parameters.ts'
@@ -24,7 +24,10 @@ export const coverage = endpoint({
   examples: [{ name: 'from the first slot on' }]
 })
 
-export const adminCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+export const adminCoverageRoutes: FastifyPluginAsync<Pick<IngestNeeds, 'storage'>> = async (
+  app,
+  { storage }
+) => {
   serve(app, coverage, async ({ query }) => {
     const from = query.from_slot
     const [genesis, head, oldest, horizon, periods, gaps] = await Promise.all([

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { RECORDED_FOLDER, recordedFolderBody } from '../bodies/recorded-folder.ts'
 import { LISTED_MAX, LISTED_PER_REASON } from '../../recorded/problems.ts'
 import { RecordedReport } from '../../recorded/report.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { IngestNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { wholeNumber } from '../../kernel/http/parameters.ts'
@@ -25,7 +25,7 @@ export const recordedFolder = endpoint({
   examples: [{ name: 'from the first problem on' }]
 })
 
-export const adminRecordedRoutes: FastifyPluginAsync<Pick<AppDeps, 'recorded'>> = async (
+export const adminRecordedRoutes: FastifyPluginAsync<Pick<IngestNeeds, 'recorded'>> = async (
   app,
   { recorded = new RecordedReport() }
 ) => {

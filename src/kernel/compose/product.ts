@@ -13,7 +13,7 @@ import type { ErrorKind } from '../error-kind.ts'
 import { ERRORS } from '../errors.ts'
 import type { MemoryBudget } from '../config/memory-budget.ts'
 import type { Setting } from '../config/setting.ts'
-import type { AppDeps } from '../http/deps.ts'
+import type { HttpParts, HttpSide, InFront, SocketPart } from '../http/http-kernel.ts'
 import type { BlockSource } from '../../node/block-source.ts'
 import type { SourceStatus } from '../../node/source-status.ts'
 import type { Ports } from '../../ports.ts'
@@ -38,8 +38,17 @@ export interface Product {
    * resources of other products by handles.
    */
   readonly units?: (kernel: Kernel) => readonly Unit<Spine>[]
-  /** Routes of the HTTP side. */
-  readonly routes?: readonly FastifyPluginAsync<AppDeps>[]
+  /**
+   * Routes of the HTTP side, from what they need. Called once, for the capabilities that they use; the returned function is
+   * called at each start of the HTTP side.
+   */
+  readonly routes?: (kernel: Kernel) => (side: HttpSide, given: Spine) => readonly FastifyPluginAsync[]
+  /** The WebSocket of the product; null in a process that does not serve it. */
+  readonly socket?: (kernel: Kernel) => SocketPart | null
+  /** Names of response headers that pages of other origins may read. */
+  readonly exposed?: readonly string[]
+  /** Answers some requests without the framework. */
+  readonly inFront?: (kernel: Kernel) => InFront
   /** Errors that it raises, other than those of the kernel and of other products. */
   readonly errors?: Readonly<Record<string, ErrorKind>>
   /** Channels of the stream. */
@@ -101,9 +110,18 @@ export const resource = <T>(what: string): Capability<Kernel, Handle<T>> =>
 export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>
   supervisor(name, 'one_for_one', units)
 
-/** Returns the routes of some products. */
-export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
-  products.flatMap(({ routes = [] }) => routes)
+/** Returns the additions of a process's products to the HTTP side. */
+export function httpPartsOf(kernel: Kernel): (given: Spine) => HttpParts {
+  const { products } = kernel
+  const routes = products.flatMap((product) => product.routes?.(kernel) ?? [])
+  const sockets = products.flatMap((product) => product.socket?.(kernel) ?? [])
+  const exposed = products.flatMap((product) => product.exposed ?? [])
+  const inFront = products.flatMap((product) => product.inFront?.(kernel) ?? [])
+  return (given) => ({
+    routes: (side) => routes.flatMap((each) => each(side, given)),
+    ...{ sockets, exposed, inFront }
+  })
+}
 
 /** Returns the errors of the kernel and of some products, in the order of the documents that list them. */
 export const errorsOf = (products: readonly Product[]): readonly ErrorKind[] =>

@@ -5,7 +5,7 @@ import { WORK_PRICES } from '../work/work-units.ts'
 import { ServiceError } from '../errors.ts'
 import { answerKey } from './answer.ts'
 import type { ResponseCache } from './response-cache.ts'
-import type { AppDeps } from './deps.ts'
+import type { HttpKernel } from './http-kernel.ts'
 import { freshnessFields } from './freshness.ts'
 import { hostFault } from './host.ts'
 import { findCaller, mayUse } from './plugins/access.ts'
@@ -14,7 +14,7 @@ import { plainFields } from './plugins/requests.ts'
 import { ANSWER_TERMS, formFor } from './respond.ts'
 
 type Deps = Pick<
-  AppDeps,
+  HttpKernel,
   'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
 >
 

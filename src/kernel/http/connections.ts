@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { clientNetwork } from '../../access/client-network.ts'
 import { ERRORS, ServiceError } from '../errors.ts'
-import type { AppDeps } from './deps.ts'
+import type { HttpKernel } from './http-kernel.ts'
 import type { Fields } from './fields.ts'
 import { endWithProblem, parserRefusal } from './refusals.ts'
 
-type Deps = Pick<AppDeps, 'bounds' | 'clock' | 'metrics' | 'logger'>
+type Deps = Pick<HttpKernel, 'bounds' | 'clock' | 'metrics' | 'logger'>
 
 /** The code that counts connections closed because their client does not read. */
 const UNREAD = 'answer_not_read'

@@ -1,6 +1,5 @@
 import type { Storage } from '../../../storage/port.ts'
 import { currentReads, type ReadCount } from '../../access/counted-reads.ts'
-import type { Archive } from '../../archive/archive.ts'
 import type { RecordName } from '../../market/records.ts'
 
 /** The stores whose reads are counted. `program-accounts/mirror-reader.ts` counts its own reads of program accounts. */
@@ -58,10 +57,10 @@ export function countedStorage(storage: Storage): Storage {
   })
 }
 
-/** Returns an archive whose store is counted. */
-export const countedArchive = (archive: Archive): Archive => ({
-  ...archive,
-  storage: countedStorage(archive.storage)
+/** Returns an object with a store, such as an archive, whose store is counted. */
+export const withCountedStorage = <T extends { readonly storage: Storage }>(owner: T): T => ({
+  ...owner,
+  storage: countedStorage(owner.storage)
 })
 
 type Method = (...input: unknown[]) => Promise<unknown>

@@ -1,5 +1,5 @@
 import type { SlotRow } from '../../market/rows.ts'
-import type { AppDeps } from './deps.ts'
+import type { HttpKernel } from './http-kernel.ts'
 import type { Fields } from './fields.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Fields } from './fields.ts'
  */
 const AT_HEAD_SLOTS = 30
 
-type Deps = Pick<AppDeps, 'feed' | 'clock' | 'nodeHead'>
+type Deps = Pick<HttpKernel, 'feed' | 'clock' | 'nodeHead'>
 
 /**
  * Returns the age of the indexed data in whole seconds; null while nothing is indexed. At the node's head, the age counts

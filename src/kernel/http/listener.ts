@@ -1,9 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { ERRORS, ServiceError } from '../errors.ts'
-import { excessText, jsonExcess } from '../json-depth.ts'
-import { LONG_BODY_BYTES } from '../../rpc/requests.ts'
-import type { AppDeps } from './deps.ts'
+import { excessText, jsonExcess, LONG_BODY_BYTES } from '../json-depth.ts'
+import type { HttpKernel } from './http-kernel.ts'
 import { Connections } from './connections.ts'
 import { refuseUrl } from './refusals.ts'
 
@@ -31,7 +30,7 @@ export interface ListenerOptions {
 
 /** Builds an app whose server bounds its connections and refuses malformed requests with a problem. */
 export function listenerApp(
-  deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock' | 'bounds' | 'metrics' | 'logger'>,
+  deps: Pick<HttpKernel, 'feed' | 'nodeHead' | 'clock' | 'bounds' | 'metrics' | 'logger'>,
   {
     bodyBytesMax,
     nextRequestId,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, ServiceError } from '../errors.ts'
-import type { AppDeps } from './deps.ts'
+import type { HttpKernel } from './http-kernel.ts'
 import type { Fields } from './fields.ts'
 import { sendProblem } from './plugins/problems.ts'
 import { plainFields, setPlainHeaders } from './plugins/requests.ts'
@@ -15,7 +15,7 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http')
 export function refuseUrl(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock'>
+  deps: Pick<HttpKernel, 'feed' | 'nodeHead' | 'clock'>
 ): void {
   setPlainHeaders(request, reply, deps)
   sendProblem(request, reply, new ServiceError(ERRORS.PARAMETER_INVALID, 'the URL is not well encoded'))

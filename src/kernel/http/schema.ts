@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { VENUE_IDS } from '../../chain/venue-id.ts'
+import { TENANT } from './tenant-mark.ts'
 
 /** Building blocks of answer schemas: each states a field's meaning and unit. */
 
@@ -116,7 +117,7 @@ export const SAME_LIQUIDITY = 'Liquidity in USD, as in `/v1/tokens/{mint}`'
 /** Schema of a list's envelope. */
 export function listOf<Row extends z.ZodType>(row: Row) {
   return z.object({
-    tenant: text('Tenant of the key in use'),
+    tenant: TENANT,
     data: z.array(row),
     nextCursor: z.string().nullable().describe('The `after` of the next page; null on the last page')
   })

@@ -9,6 +9,7 @@ import { answerKey, type Answer, type Making } from './answer.ts'
 import { reader } from './parameters.ts'
 import type { Rendering } from './rendering.ts'
 import { ANSWER_TERMS, sendRendering } from './respond.ts'
+import { tenantMark, type Unmarked } from './tenant-mark.ts'
 
 /**
  * The argument of a cached endpoint's handler. The answer is shared by all keys of a tenant, so only the tenant is
@@ -30,7 +31,7 @@ export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extend
 export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A extends z.ZodType>(
   app: FastifyInstance,
   endpoint: Endpoint<P, Q, z.ZodUndefined, A>,
-  handler: (call: CachedCall<P, Q>) => Promise<Answer<z.input<A>>>
+  handler: (call: CachedCall<P, Q>) => Promise<Answer<Unmarked<z.input<A>>>>
 ): void {
   const { responseCache } = app
   const { url, config } = routeOf(endpoint)
@@ -39,6 +40,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
   app.served.push({ endpoint, isCached: true })
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
+  const mark = tenantMark(endpoint.answer)
   app.route({
     ...routeOf(endpoint),
     handler: (request, reply) => {
@@ -64,10 +66,13 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
             const query = readQuery(request.query)
             const params = readParams(request.params)
             const call = { params, query, tenant, work: meter ?? UNCOUNTED, ...making }
-            if (meter === undefined) return handler(call)
-            const made = await countingReads(meter, () => handler(call))
-            countRows(meter, made.body, query)
-            return made
+            const made = await (meter === undefined
+              ? handler(call)
+              : countingReads(meter, () => handler(call)))
+            if (meter !== undefined) countRows(meter, made.body, query)
+            const { body } = made
+            if (!isTimed(body)) return { ...made, body: mark(body, tenant) }
+            return { ...made, body: (headTime: number) => mark(body(headTime), tenant) }
           },
           { deadlineMs, slicesOf }
         )
@@ -89,3 +94,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
     }
   })
 }
+
+/** Tells whether a body is rendered anew for each block time of the head. */
+const isTimed = <Body>(body: Body | ((headTime: number) => Body)): body is (headTime: number) => Body =>
+  typeof body === 'function'

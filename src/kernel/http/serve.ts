@@ -13,6 +13,7 @@ import type { Making } from './answer.ts'
 import { withoutNullFields } from './null-fields.ts'
 import { reader } from './parameters.ts'
 import { hasLongList, slicedJson } from './sliced-json.ts'
+import { tenantMark, type Unmarked } from './tenant-mark.ts'
 
 /** The argument of a handler: the validated input, the caller, and the limits of the answer. */
 export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Making {
@@ -40,7 +41,7 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
 export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   app: FastifyInstance,
   endpoint: Endpoint<P, Q, B, A>,
-  handler: (call: Call<P, Q, B>) => Promise<z.input<A> | JsonBytes>
+  handler: (call: Call<P, Q, B>) => Promise<Unmarked<z.input<A>> | JsonBytes>
 ): void {
   const { responseCache } = app
   const { status, deadlineMs } = endpoint
@@ -48,6 +49,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
   const readBody = bodyReader(endpoint.body)
+  const mark = tenantMark(endpoint.answer)
   app.route({
     ...routeOf(endpoint),
     handler: async (request, reply) => {
@@ -67,13 +69,12 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const once: Call<P, Q, B>['once'] = async (content, prepare, make) =>
         keyed === null ? make({ id: await prepare(), isDone: false }) : keyed.once(content, prepare, make)
       const meter = request.charged?.meter
-      const work = async (making: Making): Promise<z.input<A> | JsonBytes> => {
+      const work = async (making: Making): Promise<unknown> => {
         const counted = meter ?? UNCOUNTED
         const call = { ...making, params, query, body, caller, request, reply, work: counted, once }
-        if (meter === undefined) return handler(call)
-        const made = await countingReads(meter, () => handler(call))
-        countRows(meter, made, query)
-        return made
+        const made = await (meter === undefined ? handler(call) : countingReads(meter, () => handler(call)))
+        if (meter !== undefined) countRows(meter, made, query)
+        return made instanceof JsonBytes ? made : mark(made, caller?.tenant ?? '')
       }
       const changing = <T>(change: (making: Making) => Promise<T>): Promise<T> =>
         responseCache.changing(change, {

@@ -8,7 +8,7 @@ import { sameRange } from '../indexed-filters.ts'
 import { INDEXES_MAX, PROGRAMS_MAX } from '../program.ts'
 import { INDEXED_BYTES_MAX } from '../../../storage/port.ts'
 import { Whitelist } from '../whitelist.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { ProgramAccountNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_PROGRAM } from '../../edge/routes/example-values.ts'
@@ -90,14 +90,14 @@ export const removeProgram = endpoint({
 })
 
 export const adminProgramRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'feed' | 'clock' | 'programsChanged'>
+  Pick<ProgramAccountNeeds, 'storage' | 'feed' | 'clock' | 'programsChanged'>
 > = async (app, { storage, feed, clock, programsChanged }) => {
   const whitelist = new Whitelist(storage.documents)
   const head = (): number | null => feed.head?.slot ?? null
 
-  serve(app, listPrograms, async ({ caller }) => {
+  serve(app, listPrograms, async () => {
     const data = (await whitelist.list()).map((status) => programBody(status, head()))
-    return { tenant: caller?.tenant ?? '', data, nextCursor: null }
+    return { data, nextCursor: null }
   })
 
   serve(app, addProgram, async ({ body, reply, once }) => {

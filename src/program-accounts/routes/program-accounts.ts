@@ -18,7 +18,7 @@ import {
 } from '../account-filters.ts'
 import { ACCOUNT_WORK, MirrorReader, type TakeAccounts } from '../mirror-reader.ts'
 import type { RunPiece } from '../../kernel/work/turns.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { ProgramAccountNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_PROGRAM } from '../../edge/routes/example-values.ts'
@@ -97,7 +97,7 @@ export const programAccounts = endpoint({
 })
 
 export const programAccountRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'rpc' | 'clock' | 'metrics' | 'turns'>
+  Pick<ProgramAccountNeeds, 'storage' | 'rpc' | 'clock' | 'metrics' | 'turns'>
 > = async (app, { storage, rpc, clock, metrics, turns }) => {
   const mirror = new MirrorReader(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by }))
   const missing = (program: string): ServiceError =>

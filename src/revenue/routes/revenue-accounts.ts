@@ -18,7 +18,7 @@ import { LedgerReader } from '../ledger-reader.ts'
 import { WATCHED_PER_TENANT_MAX } from '../watched-address.ts'
 import { WatchedAddresses } from '../watched-addresses.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { RevenueNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_WALLET, EXAMPLE_WATCHED } from '../../edge/routes/example-values.ts'
@@ -103,7 +103,7 @@ export const unwatchAddress = endpoint({
 })
 
 export const revenueAccountRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'names' | 'cash' | 'clock' | 'watchedChanged'>
+  Pick<RevenueNeeds, 'storage' | 'names' | 'cash' | 'clock' | 'watchedChanged'>
 > = async (app, deps) => {
   const { storage, clock, watchedChanged } = deps
   const registry = new WatchedAddresses(storage.documents)
@@ -136,7 +136,6 @@ export const revenueAccountRoutes: FastifyPluginAsync<
     const symbolOf = await symbolsOf(mints.flat(), deps)
     const data = await slices.map(sums, (each) => accountBody(each, symbolOf))
     return {
-      tenant,
       data,
       nextCursor: null,
       complete_to: endBody(end),

@@ -16,7 +16,7 @@ import { LedgerReader, type LedgerEnd } from '../ledger-reader.ts'
 import type { WatchedAddress } from '../watched-address.ts'
 import { WatchedAddresses } from '../watched-addresses.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { RevenueNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { ledgerEnd } from './ledger-end.ts'
@@ -39,7 +39,7 @@ export const revenueCoverage = endpoint({
   examples: [{ name: 'All watched addresses' }]
 })
 
-export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (
+export const revenueCoverageRoutes: FastifyPluginAsync<Pick<RevenueNeeds, 'storage'>> = async (
   app,
   { storage }
 ) => {

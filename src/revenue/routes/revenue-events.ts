@@ -7,7 +7,7 @@ import { LedgerReader } from '../ledger-reader.ts'
 import type { WatchedAddress } from '../watched-address.ts'
 import { WatchedAddresses } from '../watched-addresses.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { RevenueNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_WATCHED } from '../../edge/routes/example-values.ts'
@@ -53,10 +53,9 @@ export const revenueEvents = endpoint({
   ]
 })
 
-export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'names' | 'cash'>> = async (
-  app,
-  deps
-) => {
+export const revenueEventRoutes: FastifyPluginAsync<
+  Pick<RevenueNeeds, 'storage' | 'names' | 'cash'>
+> = async (app, deps) => {
   const { documents, blocks } = deps.storage
   const registry = new WatchedAddresses(documents)
   const reader = new LedgerReader(documents)
@@ -85,7 +84,7 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
       return { ...body, cursor: writeLedgerCursor(tenant, row) }
     })
     const nextCursor = found.length > limit ? (data.at(-1)?.cursor ?? null) : null
-    return { tenant, data, nextCursor, complete_to: endBody(end) }
+    return { data, nextCursor, complete_to: endBody(end) }
   })
 }
 

@@ -9,7 +9,7 @@ import type { WatchedAddress } from '../watched-address.ts'
 import { WatchedAddresses } from '../watched-addresses.ts'
 import type { Slices } from '../../kernel/work/slices.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { RevenueNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { ledgerEnd } from './ledger-end.ts'
@@ -34,7 +34,7 @@ export const revenueTotals = endpoint({
 })
 
 export const revenueTotalRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'names' | 'cash' | 'clock'>
+  Pick<RevenueNeeds, 'storage' | 'names' | 'cash' | 'clock'>
 > = async (app, deps) => {
   const { storage, clock } = deps
   const registry = new WatchedAddresses(storage.documents)

@@ -6,7 +6,7 @@ import { RPC_ERRORS } from '../errors.ts'
 import { cordonOf, Cordons } from '../cordons.ts'
 import { absentNodeBody, changedNodeAnswer, nodeAnswer, nodeBody } from '../node-bodies.ts'
 import type { NodeId } from '../node-ids.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { RpcNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { EXAMPLE_NODE } from '../../edge/routes/example-values.ts'
 import { serve } from '../../kernel/http/serve.ts'
@@ -56,7 +56,7 @@ export const freeNode = endpoint({
 })
 
 /** Serves the endpoints of the nodes behind the RPC URL. */
-export const adminNodeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'clock' | 'rpc'>> = async (
+export const adminNodeRoutes: FastifyPluginAsync<Pick<RpcNeeds, 'storage' | 'clock' | 'rpc'>> = async (
   app,
   { storage, clock, rpc: { nodes } }
 ) => {
@@ -94,9 +94,9 @@ export const adminNodeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cloc
     return { ...shown, warnings: isLast ? [warning] : [] }
   }
 
-  serve(app, listNodes, async ({ caller }) => {
+  serve(app, listNodes, async () => {
     const { present, absent } = await bodies()
-    return { tenant: caller?.tenant ?? '', data: [...present, ...absent], nextCursor: null }
+    return { data: [...present, ...absent], nextCursor: null }
   })
 
   serve(app, cordonNode, async ({ params: { id }, once }) => {

@@ -3,10 +3,10 @@ import type { RateUse } from '../../../storage/cluster/coordination.ts'
 import type { Caller } from '../../access/caller.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { RpcReply, RpcRequestContext } from '../gateway.ts'
-import { JsonBounds } from '../../kernel/json-depth.ts'
-import { costOf, idOf, LONG_BODY_BYTES, parseRequest, type ParsedRequest } from '../requests.ts'
+import { JsonBounds, LONG_BODY_BYTES } from '../../kernel/json-depth.ts'
+import { costOf, idOf, parseRequest, type ParsedRequest } from '../requests.ts'
 import { BODY_BYTES_MAX, excessive, HTTP_BATCH_MAX } from '../rpc-error.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { RpcNeeds } from './needs.ts'
 import type { Fields } from '../../kernel/http/fields.ts'
 import { freshnessFields } from '../../kernel/http/freshness.ts'
 import { RPC_PATH } from '../../kernel/http/handshake.ts'
@@ -23,7 +23,7 @@ import { rpcProblem } from './rpc-problem.ts'
 import { isTracked, messageOf, sendPieces, type RpcMessage } from './rpc-reply.ts'
 
 type Deps = Pick<
-  AppDeps,
+  RpcNeeds,
   'rpc' | 'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
 >
 

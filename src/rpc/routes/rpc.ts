@@ -4,10 +4,11 @@ import { WEIGHT_SETTINGS } from '../../access/call-weights.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { RpcReply } from '../gateway.ts'
 import { openRpcOf } from '../openrpc.ts'
-import { costOf, idOf, LONG_BODY_BYTES, parseRequest, type ParsedRequest } from '../requests.ts'
+import { costOf, idOf, parseRequest, type ParsedRequest } from '../requests.ts'
 import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../rpc-error.ts'
 import type { RunPiece } from '../../kernel/work/turns.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import { LONG_BODY_BYTES } from '../../kernel/json-depth.ts'
+import type { RpcNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { setFields } from '../../kernel/http/fields.ts'
 import { RPC_PATH } from '../../kernel/http/handshake.ts'
@@ -79,16 +80,14 @@ export const rpc = endpoint({
   ]
 })
 
-type Deps = Pick<AppDeps, 'rpc' | 'limits' | 'clock' | 'version'> & {
-  readonly metrics?: Pick<AppDeps['metrics'], 'work'>
-}
+type Deps = Pick<RpcNeeds, 'rpc' | 'limits' | 'clock' | 'version' | 'metrics'>
 
 /** Serves JSON-RPC, and the document of its methods. */
 export const rpcRoutes: FastifyPluginAsync<Deps> = async (
   app,
   { rpc: parts, limits, clock, version, metrics }
 ) => {
-  const budget = new WorkBudget(limits.work, metrics?.work)
+  const budget = new WorkBudget(limits.work, metrics.work)
   const charge = chargeCall(limits, budget)
   app.served.push({ endpoint: rpc, isCached: false })
   // Bodies stay bytes: ids and params are passed on as they were written.

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { STORAGE, storageBody } from '../bodies/storage.ts'
 import { storageReport } from '../../../storage/report/storage-report.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { HttpKernel } from '../../kernel/http/http-kernel.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 
@@ -16,7 +16,7 @@ export const storageUse = endpoint({
   examples: [{ name: 'every kind of rows' }]
 })
 
-export const adminStorageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'clock'>> = async (
+export const adminStorageRoutes: FastifyPluginAsync<Pick<HttpKernel, 'storage' | 'clock'>> = async (
   app,
   { storage, clock }
 ) => {

@@ -1,18 +1,17 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { count, unixMs } from '../../kernel/http/schema.ts'
 import { shownHead, splitCursor } from '../../market/cursor.ts'
 import type { SlotRow } from '../../market/rows.ts'
-import type { StreamGateway } from '../gateway.ts'
 import type { Place } from '../messages.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { StreamNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { freshnessSeconds } from '../../kernel/http/freshness.ts'
 import { STREAM_PATH } from '../../kernel/http/handshake.ts'
 import { FRESHNESS_SECONDS_MAX } from '../../edge/routes/health-reasons.ts'
 import { startProgress } from './start-progress.ts'
-import { serveSocket } from './serve-socket.ts'
+import { serveSocket } from '../../kernel/http/serve-socket.ts'
 
 const place = (what: string) =>
   z.object({
@@ -60,10 +59,8 @@ export const streamHealth = endpoint({
 })
 
 type Status = z.input<typeof streamHealth.answer>['status']
-type Deps = Pick<AppDeps, 'feed' | 'nodeHead' | 'pastEnd' | 'source' | 'clock' | 'draining'>
-
 /** Serves the stream's socket, and reports its health. */
-export function serveStream(app: FastifyInstance, deps: Deps & { readonly stream: StreamGateway }): void {
+export const streamRoutes: FastifyPluginAsync<StreamNeeds> = async (app, deps) => {
   const { stream, feed, clock, draining } = deps
   serveSocket(app, {
     path: STREAM_PATH,

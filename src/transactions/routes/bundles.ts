@@ -7,7 +7,7 @@ import { transactionIn } from '../intake.ts'
 import { SEND_ANSWER_MS } from '../../kernel/time-limits.ts'
 import { bundleBody, unknownBundleBody } from './bundle-bodies.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { TransactionNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_BUNDLE_ID, EXAMPLE_TRANSACTION } from '../../edge/routes/example-values.ts'
@@ -64,10 +64,9 @@ export const bundleStatus = endpoint({
   examples: [{ name: 'a bundle', params: { bundle_id: EXAMPLE_BUNDLE_ID } }]
 })
 
-export const bundleRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions' | 'storage' | 'clock'>> = async (
-  app,
-  { transactions: parts, storage: { documents }, clock }
-) => {
+export const bundleRoutes: FastifyPluginAsync<
+  Pick<TransactionNeeds, 'transactions' | 'storage' | 'clock'>
+> = async (app, { transactions: parts, storage: { documents }, clock }) => {
   if (parts === null) return
   const intake = new BundleIntake({ documents, parts, clock })
 

@@ -4,7 +4,7 @@ import { PRIORITY_FEES } from '../bodies/priority-fees.ts'
 import type { FeeSummary } from '../ports.ts'
 import { FEE_SLOTS } from '../priority-fees.ts'
 import { addressList } from '../../kernel/http/address-list.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { TransactionNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 
@@ -35,7 +35,10 @@ export const priorityFees = endpoint({
 })
 
 /** Fees by account are read from memory; an answer is cached until the next block. */
-export const priorityFeeRoutes: FastifyPluginAsync<Pick<AppDeps, 'fees'>> = async (app, { fees }) => {
+export const priorityFeeRoutes: FastifyPluginAsync<Pick<TransactionNeeds, 'fees'>> = async (
+  app,
+  { fees }
+) => {
   serveCached(app, priorityFees, async ({ query }) => {
     const { version } = fees
     const isCurrent = (): boolean => fees.version === version

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { tipsAnswer } from '../bodies/bundle.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { tipsBody } from './bundle-bodies.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { TransactionNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 
@@ -18,7 +18,10 @@ export const getTips = endpoint({
   examples: [{ name: 'the tips now' }]
 })
 
-export const tipRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>> = async (app, { transactions }) => {
+export const tipRoutes: FastifyPluginAsync<Pick<TransactionNeeds, 'transactions'>> = async (
+  app,
+  { transactions }
+) => {
   if (transactions === null) return
   const { engine } = transactions
   serve(app, getTips, async ({ signal }) => {

@@ -11,7 +11,7 @@ import { stateOf, Submissions, type SubmissionState } from '../submissions.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { SEND_ANSWER_MS, STATUS_ANSWER_MS } from '../../kernel/time-limits.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { TransactionNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_SIGNATURE, EXAMPLE_TRANSACTION } from '../../edge/routes/example-values.ts'
@@ -109,7 +109,7 @@ export const listTransactions = endpoint({
 })
 
 export const transactionRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'transactions' | 'storage' | 'clock'>
+  Pick<TransactionNeeds, 'transactions' | 'storage' | 'clock'>
 > = async (app, { transactions: parts, storage: { documents }, clock }) => {
   if (parts === null) return
   const intake = new TransactionIntake({ documents, parts, clock })
@@ -165,7 +165,6 @@ export const transactionRoutes: FastifyPluginAsync<
       pause: slices.pause
     })
     return {
-      tenant,
       data: await slices.map(states, (each) => submissionBody(each, clock.now())),
       nextCursor: next && writeWordsCursor(list, [String(next.receivedAtMs), next.signature])
     }

@@ -16,7 +16,8 @@ import { startOfSubscription } from '../../stream/future-cursor.ts'
 import { ATTEMPTS_MAX } from '../attempts.ts'
 import type { WebhookRegistry } from '../registry.ts'
 import { sendTestEvent } from '../test-event.ts'
-import type { AppDeps, WebhookServices } from '../../kernel/http/deps.ts'
+import type { WebhookNeeds } from './needs.ts'
+import type { WebhookServices } from '../services.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
@@ -123,7 +124,7 @@ export const listAttempts = endpoint({
   examples: [{ ...example, query: { limit: '10' } }]
 })
 
-interface Deps extends Pick<AppDeps, 'stream' | 'limits' | 'clock'> {
+interface Deps extends Pick<WebhookNeeds, 'stream' | 'limits' | 'clock'> {
   readonly webhooks: WebhookServices
 }
 
@@ -192,7 +193,7 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
       throw new ServiceError(ERRORS.CURSOR_INVALID, 'after is not a cursor of this list')
     const page = { limit, after: place, nowMs: clock.now() }
     const { attempts, next } = await webhooks.attempts.list(webhook, page)
-    return { tenant, data: attempts.map(attemptBody), nextCursor: next === null ? null : `${id}_${next}` }
+    return { data: attempts.map(attemptBody), nextCursor: next === null ? null : `${id}_${next}` }
   })
 }
 

@@ -8,7 +8,7 @@ import { channelOf, channelsOf, isFault, permittedChannels, streamChannelOf } fr
 import { WebhookRegistry } from '../registry.ts'
 import { WEBHOOK_CHANNELS_MAX, WEBHOOKS_PER_TENANT_MAX } from '../webhook.ts'
 import { tenantOf } from '../../kernel/http/caller-tenant.ts'
-import type { AppDeps } from '../../kernel/http/deps.ts'
+import type { WebhookNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serve } from '../../kernel/http/serve.ts'
 import { EXAMPLE_LAUNCH, EXAMPLE_WEBHOOK_ID, EXAMPLE_WEBHOOK_URL } from '../../edge/routes/example-values.ts'
@@ -101,7 +101,7 @@ export const deleteWebhook = endpoint({
 })
 
 export const webhookRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'webhooks' | 'storage' | 'stream' | 'limits' | 'clock'>
+  Pick<WebhookNeeds, 'webhooks' | 'storage' | 'stream' | 'limits' | 'clock'>
 > = async (app, deps) => {
   const { webhooks, storage, clock } = deps
   if (webhooks === null) return
@@ -126,7 +126,7 @@ export const webhookRoutes: FastifyPluginAsync<
     const data = listed.map((state) =>
       webhookBody(state, webhooks.deliveries.buffered(tenant, state.webhook.id))
     )
-    return { tenant, data, nextCursor: null, limits: { max: WEBHOOKS_PER_TENANT_MAX } }
+    return { data, nextCursor: null, limits: { max: WEBHOOKS_PER_TENANT_MAX } }
   })
 
   serve(app, getWebhook, async ({ params: { id }, caller }) => {

@@ -11,7 +11,7 @@ import type { WorkKind } from '../../work/work-units.ts'
 import type { Scope } from '../../../access/scopes.ts'
 import { ERRORS, ServiceError } from '../../errors.ts'
 import type { RateUse } from '../../../../storage/cluster/coordination.ts'
-import type { AppDeps } from '../deps.ts'
+import type { HttpKernel } from '../http-kernel.ts'
 import { originFault, productOf } from '../page-origin.ts'
 import { chargeCall, chargeWork, rateLimited, type ChargedCall } from './limits.ts'
 
@@ -43,8 +43,8 @@ export const KEY_PARAMETERS = ['api-key', 'key'] as const
 
 export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
 
-type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired' | 'weights'> & {
-  readonly metrics?: Pick<AppDeps['metrics'], 'work'>
+type Deps = Pick<HttpKernel, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired' | 'weights'> & {
+  readonly metrics?: Pick<HttpKernel['metrics'], 'work'>
 }
 
 /**

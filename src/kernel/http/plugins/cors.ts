@@ -1,23 +1,16 @@
 import type { FastifyReply } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { OriginUse } from '../../../access/origin-entry.ts'
-import type { AppDeps } from '../deps.ts'
+import type { HttpKernel } from '../http-kernel.ts'
 import { hostFault } from '../host.ts'
 import { originRefused, productOf } from '../page-origin.ts'
-import { RPC_FACT_FIELDS } from '../../../rpc/routes/rpc-fields.ts'
 import { callerInQuery } from './access.ts'
 import { RATE_HEADERS } from './limits.ts'
 import { setPlainHeaders } from './requests.ts'
 
-/** Response headers that pages of other origins may read. */
-const EXPOSED = [
-  ...RATE_HEADERS,
-  ...RPC_FACT_FIELDS,
-  'Retry-After',
-  'X-Request-Id',
-  'X-Data-Freshness-Seconds',
-  'ETag'
-].join(', ')
+/** Response headers that pages of other origins may read; `added` are those of products. */
+const exposedHeaders = (added: readonly string[]): string =>
+  [...RATE_HEADERS, ...added, 'Retry-After', 'X-Request-Id', 'X-Data-Freshness-Seconds', 'ETag'].join(', ')
 /** Methods and headers that such pages may send. */
 const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
@@ -34,7 +27,9 @@ interface KeyedPath {
   readonly keyInQuery: boolean
 }
 
-type Deps = Pick<AppDeps, 'keys' | 'clock' | 'feed' | 'nodeHead'>
+type Deps = Pick<HttpKernel, 'keys' | 'clock' | 'feed' | 'nodeHead'> & {
+  readonly exposed: readonly string[]
+}
 
 /**
  * Lets pages of other origins read responses, and answers their preflights.
@@ -46,6 +41,7 @@ type Deps = Pick<AppDeps, 'keys' | 'clock' | 'feed' | 'nodeHead'>
 export const cors = plugin(
   async (app, deps: Deps) => {
     const { keys, clock } = deps
+    const exposed = exposedHeaders(deps.exposed)
     const paths: KeyedPath[] = []
     app.addHook('onRoute', ({ url, config }) => {
       const { scope = 'open', isRpc, keyInQuery = false } = config ?? {}
@@ -80,13 +76,13 @@ export const cors = plugin(
           .send()
       }
       const use = scope === undefined ? 'any' : productOf(scope, isRpc)
-      if (keys.admitsOrigin(origin, nowMs, use)) admit(origin, reply)
+      if (keys.admitsOrigin(origin, nowMs, use)) admit(origin, exposed, reply)
       done()
     })
   },
   { name: 'cors', dependencies: ['problems'] }
 )
 
-function admit(origin: string, reply: FastifyReply): void {
-  void reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED)
+function admit(origin: string, exposed: string, reply: FastifyReply): void {
+  void reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposed)
 }

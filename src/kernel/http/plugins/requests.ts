@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { withoutApiKeys } from '../../../access/api-key.ts'
 import { ERRORS, ServiceError } from '../../errors.ts'
-import type { AppDeps } from '../deps.ts'
+import type { HttpKernel } from '../http-kernel.ts'
 import { setFields, type Fields } from '../fields.ts'
 import { freshnessFields } from '../freshness.ts'
 import { hostFault } from '../host.ts'
@@ -16,13 +16,13 @@ export function plainFields(requestId: string): Fields {
 export function setPlainHeaders(
   { id }: FastifyRequest,
   reply: FastifyReply,
-  deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock'>
+  deps: Pick<HttpKernel, 'feed' | 'nodeHead' | 'clock'>
 ): void {
   setFields(reply, plainFields(id))
   setFields(reply, freshnessFields(deps))
 }
 
-type Deps = Pick<AppDeps, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'nodeHead' | 'clock'>
+type Deps = Pick<HttpKernel, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'nodeHead' | 'clock'>
 
 /** Sets common headers, refuses requests while draining, and records each request in the log and the metrics. */
 export const requests = plugin(

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { Caller } from '../../access/caller.ts'
 import type { Scope } from '../../access/scopes.ts'
-import { ERRORS, ServiceError } from '../../kernel/errors.ts'
-import { handshakeFault, HANDSHAKE_FIELDS } from '../../kernel/http/handshake.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
+import { handshakeFault, HANDSHAKE_FIELDS } from './handshake.ts'
 
 const NO_HANDSHAKE = 'connect with a WebSocket client'
 
