@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { withFaults } from '../../storage/faults.ts'
-import type { StorageFault } from '../../storage/faults.ts'
+import { withFaults } from './storage-faults.ts'
+import type { StorageFault } from './storage-faults.ts'
 import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades } from '../../storage/test/sample-blocks.ts'
 
