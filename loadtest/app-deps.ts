@@ -17,9 +17,6 @@ import { NameIndex } from '../src/data/name-index.ts'
 import { processTurns, Turns } from '../src/kernel/work/turns.ts'
 import { RankingHandle } from '../src/data/ranking-handle.ts'
 
-/** Requests, and units of work, a minute that no load test reaches. */
-export const NO_LIMIT = 1_000_000_000
-
 /** Returns the dependencies of a service's HTTP side without a chain; `given` replaces the parts that it names. */
 export function appDeps(given: Pick<AppNeeds, 'storage' | 'keys' | 'cash'> & Partial<AppNeeds>): AppNeeds {
   const decoding = new DecodingReport()

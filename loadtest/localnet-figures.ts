@@ -34,14 +34,6 @@ export async function localnetFigures(url: string, key: string): Promise<Localne
   }
 }
 
-/** Returns the number of indexed slot ranges and of gaps, and the milliseconds that the answer took. */
-export async function coverageFigures(url: string, key: string) {
-  const started = performance.now()
-  const answer = await asked(`${url}/v1/admin/coverage`, key)
-  const { ranges, gaps } = (await answer.json()) as { ranges: readonly unknown[]; gaps: readonly unknown[] }
-  return { ranges: ranges.length, gaps: gaps.length, answered_in_ms: performance.now() - started }
-}
-
 async function asked(url: string, key: string): Promise<Response> {
   const answer = await fetch(url, { headers: { 'x-api-key': key } })
   if (answer.ok) return answer

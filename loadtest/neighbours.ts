@@ -17,11 +17,11 @@ import { clusterEnvironment } from '../test/service/cluster.ts'
 import { CqlCluster } from '../test/servers/cql-cluster.ts'
 import { LAG_SAMPLE_MS } from '../src/kernel/telemetry/metrics.ts'
 import { giveServersCore, leaveServersACore } from './cores.ts'
-import { startMeasured } from './measured-process.ts'
 import { ATTACKS, TOKEN_PROGRAM } from './neighbours/attacks.ts'
 import { chainFiguresOf } from './neighbours/target.ts'
 import { feel, restVictim, rpcVictim, streamVictim, type Felt, type Victim } from './neighbours/victims.ts'
 import { readResult, writeResult } from './result.ts'
+import { HEADERS, startService } from './service-process.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +32,6 @@ const { values } = parseArgs({
   }
 })
 const seconds = Number(values.seconds)
-const ADMIN = 'an-admin-key-of-the-loadtest'
 const SOL = 'So11111111111111111111111111111111111111112'
 /** Bars of a careful tenant's p99: a factor of its p99 without the greedy tenant, and additional milliseconds. */
 const BARS = { default: { factor: 3, ms: 10 }, unlimited: { factor: 10, ms: 10 } } as const
@@ -53,22 +52,14 @@ const cql = values.store === 'cql' ? await CqlCluster.start({ fast: true }) : nu
 const attacks = ATTACKS.filter(
   ({ name, usesStore }) => name.includes(values.only) && (cql === null || usesStore)
 )
-const server = await startMeasured(
-  '../src/kernel/cli/millrace.js',
-  ['serve', '--port', '0', '--data-dir', directory],
-  {
-    env: {
-      MILLRACE_ADMIN_KEY: ADMIN,
-      MILLRACE_LOG_LEVEL: 'warn',
-      ...(cql !== null && clusterEnvironment(cql, 'neighbours', null))
-    }
-  }
-)
+const server = await startService(directory, [], {
+  env: cql === null ? {} : clusterEnvironment(cql, 'neighbours', null)
+})
 
 async function admin<T>(path: string, body: unknown): Promise<T> {
   const answer = await fetch(server.url + path, {
     method: 'POST',
-    headers: { 'x-api-key': ADMIN, 'content-type': 'application/json' },
+    headers: { ...HEADERS, 'content-type': 'application/json' },
     body: JSON.stringify(body)
   })
   const text = await answer.text()
@@ -124,7 +115,7 @@ async function allFeel(victims: readonly Victim[]): Promise<Record<string, Felt>
  * samples in it.
  */
 async function longestStallMs(): Promise<number> {
-  const text = await (await fetch(`${server.url}/metrics`, { headers: { 'x-api-key': ADMIN } })).text()
+  const text = await (await fetch(`${server.url}/metrics`, { headers: HEADERS })).text()
   return Math.round(
     Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)![1]) * 1_000 - LAG_SAMPLE_MS
   )

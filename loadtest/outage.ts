@@ -11,11 +11,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'cassandra-driver'
 import { clusterEnvironment } from '../test/service/cluster.ts'
 import { CQL_DATACENTER, CqlCluster } from '../test/servers/cql-cluster.ts'
-import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+import type { MeasuredProcess } from './measured-process.ts'
 import { writeResult } from './result.ts'
+import { HEADERS, startService } from './service-process.ts'
 
 const BAR_SECONDS = 5
-const ADMIN_KEY = 'measured-admin-key-0123456789'
 const POLL_MS = 20
 const GIVE_UP_MS = 120_000
 const rounds = Number(process.argv[2] ?? 3)
@@ -23,7 +23,7 @@ const outageSeconds = Number(process.argv[3] ?? 20)
 
 /** Number of committed blocks, as `/metrics` counts them. */
 async function blocksOf(service: MeasuredProcess): Promise<number> {
-  const answer = await fetch(`${service.url}/metrics`, { headers: { 'x-api-key': ADMIN_KEY } })
+  const answer = await fetch(`${service.url}/metrics`, { headers: HEADERS })
   const [, count] = /^millrace_blocks_total (\d+)$/m.exec(await answer.text()) ?? []
   if (count === undefined) throw new Error('the metrics count no blocks')
   return Number(count)
@@ -59,18 +59,8 @@ const folder = await mkdtemp(join(tmpdir(), 'millrace-outage-'))
 const cluster = await CqlCluster.start({ fast: true, durable: true })
 try {
   const [node] = cluster.nodes
-  const env = {
-    ...clusterEnvironment(cluster, 'measured', null),
-    MILLRACE_ADMIN_KEY: ADMIN_KEY,
-    MILLRACE_LOG_LEVEL: 'error'
-  }
-  const service = await startMeasured(
-    '../src/kernel/cli/millrace.js',
-    ['serve', '--port', '0', '--data-dir', folder],
-    {
-      env
-    }
-  )
+  const env = { ...clusterEnvironment(cluster, 'measured', null), MILLRACE_LOG_LEVEL: 'error' }
+  const service = await startService(folder, [], { env })
   // The past of the localnet first, then some live blocks.
   let seen = -1
   await until(async () => {

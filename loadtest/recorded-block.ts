@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { ByteKeys } from '../src/chain/byte-keys.ts'
+import { ByteKeys } from '../test/chain/byte-keys.ts'
 import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { readRpcBlock } from '../src/chain/rpc/block.ts'
 import type { Block, TokenBalance, Transaction } from '../src/chain/transaction.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measure, type Load, type Measurement } from './closed-loop.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
-import { HEADERS } from './served-market.ts'
+import { HEADERS } from './service-process.ts'
 
 export const CONNECTIONS = 20
 const ROUNDS = 2

@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { encodeBase58 } from '../src/chain/base58.ts'
 import { startMeasured } from './measured-process.ts'
 import { writeResult } from './result.ts'
+import { ADMIN_KEY, SETTINGS, WITHOUT_LIMITS } from './service-process.ts'
 import { closedLoop, type Bodies } from './rpc/closed-loop.ts'
 import { startNginx } from './rpc/nginx.ts'
 import { countBlocks, readBlocks } from './rpc/long-answers.ts'
@@ -37,7 +38,6 @@ const BATCH = 100
 const FLOORS = ['fastify', 'http', 'net'] as const
 /** Blocks for which memory is sampled. */
 const MEMORY_BLOCKS = 600
-const KEY = 'an-admin-key-of-the-load-test'
 
 let drawn = 0
 const account = (n: number): string => {
@@ -71,15 +71,14 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
     '../src/main.ts',
     [
       ...['serve', '--source', 'recorded', '--recorded-dir', scratch, '--data-dir', join(scratch, 'data')],
-      ...['--port', '0', '--rpc-url', nodeUrl, '--log-level', 'warn'],
-      ...['--rate-limit-per-minute', '1000000000', '--work-per-minute', '1000000000000']
+      ...['--rpc-url', nodeUrl]
     ],
-    { env: { MILLRACE_ADMIN_KEY: KEY } }
+    { env: { ...SETTINGS, ...WITHOUT_LIMITS } }
   )
   const nginx = await startNginx(nodeUrl)
   const floors = await Promise.all(FLOORS.map((layer) => startMeasured('rpc/bare-http.ts', [layer])))
   const proxy = await startMeasured('rpc/bare-proxy.ts', [nodeUrl])
-  const [ours, theirs] = [`${service.url}/v1/rpc?api-key=${KEY}`, `${nginx.url}/`]
+  const [ours, theirs] = [`${service.url}/v1/rpc?api-key=${ADMIN_KEY}`, `${nginx.url}/`]
   const figures = new Map<string, Figures>()
   const blocks = new Map<string, BlockFigures>()
   let memory: object | null = null

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { fixturesDirectory } from './fixtures.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+import { HEADERS, SETTINGS, startService, WITHOUT_LIMITS } from './service-process.ts'
 
-const KEY = 'an-admin-key-of-the-loadtest'
-export const HEADERS = { 'x-api-key': KEY }
 /** Milliseconds that a paused service gets to store the block in progress. */
 const SETTLE_MS = 1000
 
@@ -28,27 +27,12 @@ export async function serveMarket(
   marketDirectory = '',
   nodeArgs: readonly string[] = []
 ): Promise<Served> {
-  const flags = [
-    '--data-dir',
-    dataDir,
-    '--port',
-    '0',
-    '--source',
-    'recorded',
-    '--recorded-dir',
-    join(dataDir, 'nothing')
-  ]
-  const env = {
-    MILLRACE_ADMIN_KEY: KEY,
-    MILLRACE_LOG_LEVEL: 'warn',
-    MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
-    MILLRACE_WORK_PER_MINUTE: '1000000000000'
-  }
+  const flags = ['--source', 'recorded', '--recorded-dir', join(dataDir, 'nothing')]
   const started =
     mode === 'quiet'
-      ? await startMeasured('../src/kernel/cli/millrace.js', ['serve', ...flags], { env, nodeArgs })
-      : await startMeasured('live-service.ts', [marketDirectory, ...flags], {
-          env: { ...env, FIXTURES_DIR: fixturesDirectory() },
+      ? await startService(dataDir, flags, { env: WITHOUT_LIMITS, nodeArgs })
+      : await startMeasured('live-service.ts', [marketDirectory, '--data-dir', dataDir, ...flags], {
+          env: { ...SETTINGS, ...WITHOUT_LIMITS, FIXTURES_DIR: fixturesDirectory() },
           nodeArgs
         })
   const firstHead = await headOf(started)

@@ -20,10 +20,10 @@ import {
   saidByItself,
   type HeldMemory
 } from './held-memory.ts'
-import { pagingUser } from './light-user.ts'
+import { pagingUser } from './paging-user.ts'
 import { localnetFigures, type LocalnetFigures } from './localnet-figures.ts'
-import { startMeasured } from './measured-process.ts'
 import { writeResult } from './result.ts'
+import { ADMIN_KEY, startService } from './service-process.ts'
 import { seriesOf } from './series.ts'
 import type { ClientFigures } from './stream/hour-clients.ts'
 import { makeBusyLocalnet } from '../test/service/localnet-process.ts'
@@ -43,7 +43,6 @@ const FILLING_PART = 6
 const PAGES_PER_SECOND = 2
 /** Timeouts of the clients' answers. At the end they replay all that was received. */
 const PATIENCE_MS = { figures: 30_000, end: 900_000 }
-const KEY = 'an-admin-key-of-the-loadtest'
 const MIB = 2 ** 20
 
 interface Sample extends LocalnetFigures {
@@ -57,11 +56,7 @@ interface Sample extends LocalnetFigures {
 
 const scratch = mkdtempSync(join(directory, 'stream-hour-'))
 await makeBusyLocalnet(scratch)
-const service = await startMeasured(
-  '../src/kernel/cli/millrace.js',
-  ['serve', '--data-dir', scratch, '--port', '0', '--localnet-slot-ms', slotMsText],
-  { env: { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' }, nodeArgs: INSPECTED }
-)
+const service = await startService(scratch, ['--localnet-slot-ms', slotMsText], { nodeArgs: INSPECTED })
 const { url } = service
 try {
   const inspector = inspectorOf(service)
@@ -69,7 +64,7 @@ try {
   while ((await headSlot(url)) < FIRST_SLOTS) await pause(200)
   const clients = fork(
     join(import.meta.dirname, 'stream/hour-clients.ts'),
-    [url, KEY, clientsText, String(seconds / FLOCK_LIVES)],
+    [url, ADMIN_KEY, clientsText, String(seconds / FLOCK_LIVES)],
     { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }
   )
   const ended = new AbortController()
@@ -81,10 +76,10 @@ try {
     return ((await answer) as [ClientFigures])[0]
   }
   // Fills the response cache as far as the number of pages allows.
-  const filling = pagingUser(url, KEY, PAGES_PER_SECOND)
+  const filling = pagingUser(url, ADMIN_KEY, PAGES_PER_SECOND)
   const sampleOf = async (second: number, collects: boolean): Promise<Sample> => ({
     second,
-    ...(await localnetFigures(url, KEY)),
+    ...(await localnetFigures(url, ADMIN_KEY)),
     rssMib: service.rssMib(),
     cpuMs: service.cpuMs(),
     clients: await told('figures'),

@@ -13,15 +13,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../test/servers/free-port.ts'
-import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+import type { MeasuredProcess } from './measured-process.ts'
 import { Memory } from './memory.ts'
 import { writeResult } from './result.ts'
+import { ADMIN_KEY, startService } from './service-process.ts'
 import type { StormOrder, StormReport } from './stream/storm-clients.ts'
 import { makeBusyLocalnet } from '../test/service/localnet-process.ts'
 
 const [sizeText = '5000', roundsText = '2', slotMsText = '400', directory = tmpdir()] = process.argv.slice(2)
 const ENDS = { killed: 'SIGKILL', drained: 'SIGTERM' } as const
-const KEY = 'an-admin-key-of-the-loadtest'
 /** Slots before the first subscription, so that there are traded tokens; and pause between storms, in milliseconds. */
 const FIRST_SLOTS = 30
 const QUIET_MS = 5_000
@@ -31,18 +31,18 @@ const scratch = mkdtempSync(join(directory, 'stream-storm-'))
 await makeBusyLocalnet(scratch)
 const port = String(await freePort(['127.0.0.1']))
 const start = (slotMs: string): Promise<MeasuredProcess> =>
-  startMeasured(
-    '../src/kernel/cli/millrace.js',
-    ['serve', '--data-dir', scratch, '--port', port, '--localnet-slot-ms', slotMs],
-    { env: { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' } }
-  )
+  startService(scratch, ['--port', port, '--localnet-slot-ms', slotMs])
 
 let service = await start(slotMsText)
 try {
   while ((await headSlot()) < FIRST_SLOTS) await pause(200)
-  const clients = fork(join(import.meta.dirname, 'stream/storm-clients.ts'), [service.url, KEY, sizeText], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc']
-  })
+  const clients = fork(
+    join(import.meta.dirname, 'stream/storm-clients.ts'),
+    [service.url, ADMIN_KEY, sizeText],
+    {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc']
+    }
+  )
   const ended = new AbortController()
   clients.once('exit', (code) => ended.abort(new Error(`the clients ended with ${String(code)}`)))
   const report = async (): Promise<StormReport> => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { HEADERS } from './served-market.ts'
+import { HEADERS } from './service-process.ts'
 
 /** Returns answers by path: the status and a digest of the bytes. For a problem, whose body has a request id, its code. */
 export async function answersOf(

@@ -102,16 +102,3 @@ export function fixtureAccounts(venue: string): FixtureAccount[] {
     return { path, owner: value.owner, data: new Uint8Array(Buffer.from(value.data[0], 'base64')) }
   })
 }
-
-/** Bytes of one instruction or event with the values that its source states. */
-export interface FixtureVector {
-  readonly venue: string
-  readonly type: string
-  readonly name: string
-  readonly data_hex?: string
-  readonly expected?: Readonly<Record<string, unknown>>
-}
-
-export function fixtureVectors(venue: string): FixtureVector[] {
-  return readFixture(`vectors/${venue}.json`) as FixtureVector[]
-}

@@ -30,23 +30,19 @@ export interface Side extends Pick<MeasuredProcess, 'pid' | 'url' | 'threadsCpuM
 export interface MillraceOptions {
   readonly nodeArgs?: readonly string[]
   /** Blocks to store before the start, from FIRST_SLOT on, and the trades in each. */
-  readonly past?: readonly [blocks: number, trades: number, tokens?: number]
-  /** Port of a CQL server that has the store; absent if the store is embedded. */
-  readonly cqlPort?: number
+  readonly past?: readonly [blocks: number, trades: number]
 }
 
 /** Starts the service's stream with keys for a number of connections. */
 export async function millrace(
   connections: number,
-  { nodeArgs = [], past = [0, 0], cqlPort }: MillraceOptions = {}
+  { nodeArgs = [], past = [0, 0] }: MillraceOptions = {}
 ): Promise<Side & MeasuredProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-stream-'))
   const server = await startMeasured(
     'stream/millrace-server.ts',
-    [String(connections), cqlPort === undefined ? directory : `cql:${cqlPort}`, ...past.map(String)],
-    {
-      nodeArgs: [...profiling(), ...nodeArgs]
-    }
+    [String(connections), directory, ...past.map(String)],
+    { nodeArgs: [...profiling(), ...nodeArgs] }
   )
   return {
     ...server,

@@ -3,7 +3,6 @@ import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/p
 import type { VenueId } from '../../src/chain/venue-id.ts'
 import { CashList, WSOL } from '../../src/market/cash.ts'
 import { COPY_OFFSETS, cursorAt } from '../../src/market/cursor.ts'
-import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import { noRows, type BlockCommit } from '../../src/market/records.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
@@ -40,8 +39,6 @@ export type Kind = 'trades' | 'price'
 
 /** The channel name of the n-th token. */
 export const channelNamed = (kind: Kind, n: number): string => `${kind}:${pubkeyToBase58(mintOf(n))}`
-/** The channel name of the n-th token's pool. */
-export const poolChannelOf = (n: number): string => `pool:${pubkeyToBase58(POOLS[n % POOLS.length]!)}`
 
 /** Returns a trade on a pool with reserves, fees and a route, like most trades on mainnet. */
 function tradeRow(slot: number, position: number, token: number, venue: VenueId): TradeRow {
@@ -83,29 +80,6 @@ function tradeRow(slot: number, position: number, token: number, venue: VenueId)
 const SIGNATURE = Uint8Array.from({ length: 64 }, (_, i) => (i * 91 + 13) & 255)
 const POOLS = Array.from({ length: 64 }, (_, n) => address(3, n))
 
-/** Returns the pools of the first tokens, at most one pool for each. */
-export function poolsOf({ channels }: Shape): PoolRow[] {
-  return Array.from({ length: Math.min(channels, POOLS.length) }, (_, token) => ({
-    pool: POOLS[token]!,
-    venue: VENUE,
-    program: address(2, 1),
-    base: mintOf(token),
-    quote: SOL,
-    quoteListed: false,
-    baseDecimals: 6,
-    quoteDecimals: 9,
-    baseVault: null,
-    quoteVault: null,
-    feeBps: null,
-    created: null,
-    firstCursor: cursorAt(FIRST_SLOT, token * COPIES),
-    trades: 1,
-    lastTrade: null,
-    lastPrice: null,
-    reserves: null
-  }))
-}
-
 /** The trades in each block of a run; those of the n-th channel are consecutive. */
 export interface Shape {
   readonly channels: number
@@ -113,8 +87,6 @@ export interface Shape {
   readonly burst: number
   /** Whether tokens and venue differ from those of the past. */
   readonly isOther?: boolean
-  /** Whether the n-th channel, counted from 0, has trades only in every (n + 1)-th slot. */
-  readonly isUneven?: boolean
 }
 
 /** Number of the first token that is not one of the past's. */
@@ -126,12 +98,11 @@ export interface Block {
   readonly shape: Shape
 }
 
-export function tradesOf(slot: number, { channels, burst, isOther, isUneven }: Shape): TradeRow[] {
+function tradesOf(slot: number, { channels, burst, isOther }: Shape): TradeRow[] {
   const [first, venue] = isOther === true ? ([OTHER_TOKEN, OTHER_VENUE] as const) : ([0, VENUE] as const)
-  const all = Array.from({ length: channels * burst }, (_, i) => ({ i, n: Math.floor(i / burst) }))
-  return all
-    .filter(({ n }) => isUneven !== true || slot % (n + 1) === 0)
-    .map(({ i, n }) => tradeRow(slot, i * COPIES, first + n, venue))
+  return Array.from({ length: channels * burst }, (_, i) =>
+    tradeRow(slot, i * COPIES, first + Math.floor(i / burst), venue)
+  )
 }
 
 /** Returns the cursor of the n-th event on a channel, counted from the first slot of a run. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { giveServersCore } from '../cores.ts'
-import { startMeasured, type MeasuredProcess } from '../measured-process.ts'
+import type { MeasuredProcess } from '../measured-process.ts'
+import { HEADERS, startService, WITHOUT_LIMITS } from '../service-process.ts'
 
-const ADMIN_KEY = 'an-admin-key-of-the-loadtest'
 const POLL_INTERVAL_MS = 200
 const POLLS_MAX = 600
 
@@ -27,20 +27,11 @@ export async function startSending(
   storage: NodeJS.ProcessEnv = {}
 ): Promise<SendingService> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-sending-'))
-  const flags = ['--data-dir', directory, '--port', '0', '--source', 'rpc']
-  const env = {
-    MILLRACE_ADMIN_KEY: ADMIN_KEY,
-    MILLRACE_LOG_LEVEL: 'warn',
-    MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
-    MILLRACE_WORK_PER_MINUTE: '1000000000000',
-    MILLRACE_RPC_URL: nodeUrl,
-    MILLRACE_TPU: 'off',
-    ...storage
-  }
-  const service = await startMeasured('../src/cli/millrace.js', ['serve', ...flags], { env })
+  const env = { ...WITHOUT_LIMITS, MILLRACE_RPC_URL: nodeUrl, MILLRACE_TPU: 'off', ...storage }
+  const service = await startService(directory, ['--source', 'rpc'], { env })
   if (hasCore) giveServersCore(service.pid)
   const create = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' }
+    const headers = { ...HEADERS, 'content-type': 'application/json' }
     const answer = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
     if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`)
     return (await answer.json()) as Record<string, unknown>

@@ -8,9 +8,3 @@ export interface Archive {
   readonly first: SlotRow
   readonly last: SlotRow
 }
-
-/** Access to the archive of a process. */
-export interface ArchiveHandle {
-  /** Null while no archive is served. */
-  readonly current: Archive | null
-}

@@ -83,6 +83,22 @@ export interface SaidTrade {
   readonly innerIxIndex?: number | null
 }
 
+/** A created pool. Fields that the venue does not state are left out; they become null. */
+type SaidPool = Pick<Said<PoolChange>, 'pool' | 'user' | 'baseMint' | 'quoteMint'> & Partial<Said<PoolChange>>
+
+/** The migration of a curve, which is the pool of the event. */
+type SaidMigration = Pick<Said<CurveChange>, 'pool' | 'user' | 'baseMint' | 'quoteMint' | 'destination'> &
+  Partial<Pick<CurveChange, 'reserves'>>
+
+const NEW_POOL = {
+  event: 'create',
+  baseVault: null,
+  quoteVault: null,
+  feeBps: null,
+  initialBase: null,
+  initialQuote: null
+} as const
+
 type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
 
 /**
@@ -158,8 +174,17 @@ export class Emitter {
     this.events.push({ ...said, kind: 'curve', ...this.#origin(said, [said.baseMint, said.quoteMint]) })
   }
 
-  pool(said: Said<PoolChange>): void {
-    this.events.push({ ...said, kind: 'pool', ...this.#origin(said, [said.baseMint, said.quoteMint]) })
+  migration(said: SaidMigration): void {
+    this.curve({ reserves: null, ...said, event: 'migrate', curve: said.pool, progressPct: 100 })
+  }
+
+  pool(said: SaidPool): void {
+    this.events.push({
+      ...NEW_POOL,
+      ...said,
+      kind: 'pool',
+      ...this.#origin(said, [said.baseMint, said.quoteMint])
+    })
   }
 
   /** Notes a candidate that gives no event. */

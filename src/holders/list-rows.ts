@@ -27,7 +27,6 @@ export interface KnownList {
   readonly owners: ReadonlyMap<string, Known<OwnerBalance>>
 }
 
-export const NO_SUMS: HolderSums = { owners: 0, accounts: 0, held: 0n, squares: 0n }
 export const SUMS_KEY = new Uint8Array(0)
 
 /** Returns the owners that changes concern, before and after. */

@@ -91,7 +91,6 @@ type NameOf<S extends Shape> = {
 }[RecordName]
 export type LatestName = NameOf<'latest'>
 export type SingleName = NameOf<'single'>
-export type ListName = NameOf<'list'>
 /** Records that are found by an address, of which the newest row counts. */
 export type KeyedName = NameOf<'latest' | 'series'>
 /** Records with any number of rows. */

@@ -173,7 +173,7 @@ export class RpcNode {
 
 const isSlot = (value: unknown): value is number => isCount(value) && value <= SLOT_MAX
 
-/** The cheapest complete encoding, measured from the answer to events, is base64 (loadtest/rpc-source.ts). */
+/** The cheapest complete encoding, measured from the answer to events, is base64 (loadtest/results/rpc-source.json). */
 export const BLOCK_PARAMS = {
   encoding: 'base64',
   transactionDetails: 'full',

@@ -1,11 +1,5 @@
 import type { MirrorProgress } from './program.ts'
 
-/** A range of slots, both ends included. */
-export interface SlotRange {
-  readonly from: number
-  readonly to: number
-}
-
 /**
  * Maximum ended ranges that are stored. Finalized state is about 13 s old; more gaps than this in 13 s indicate a
  * broken node.

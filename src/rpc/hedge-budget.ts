@@ -1,19 +1,15 @@
+/** Share of all requests that may be hedged: at most 5 % more load on nodes. */
+const SHARE = 0.05
+/** Hedged requests at once after a quiet time. */
+const SAVED_MAX = 10
+
 /** The budget of hedged requests: a share of all requests, which accumulates up to a few. */
 export class HedgeBudget {
-  readonly #share: number
-  readonly #savedMax: number
-  #saved: number
-
-  /** `share` of all requests may be hedged. At most 5 % more load on nodes, and ten at once after a quiet time. */
-  constructor(share = 0.05, savedMax = 10) {
-    this.#share = share
-    this.#savedMax = savedMax
-    this.#saved = savedMax
-  }
+  #saved = SAVED_MAX
 
   /** Adds one request's share. */
   earn(): void {
-    this.#saved = Math.min(this.#savedMax, this.#saved + this.#share)
+    this.#saved = Math.min(SAVED_MAX, this.#saved + SHARE)
   }
 
   /** Takes one hedged request from the budget; false if the budget is used up. */

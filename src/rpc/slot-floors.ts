@@ -10,7 +10,6 @@ export interface SlotFloorsOptions {
   /** Called when the floor of a key rises, so that its slot counts as reached for a while. */
   readonly onRise?: (commitment: Commitment, slot: number) => void
   readonly onAbandon?: OnAbandon
-  readonly keysMax?: number
 }
 
 /**
@@ -60,8 +59,7 @@ export class SlotFloors {
     this.#last = keyId
     this.#floors.delete(keyId)
     this.#floors.set(keyId, floors)
-    if (this.#floors.size > (this.#options.keysMax ?? KEYS_MAX))
-      this.#floors.delete(this.#floors.keys().next().value!)
+    if (this.#floors.size > KEYS_MAX) this.#floors.delete(this.#floors.keys().next().value!)
   }
 
   get size(): number {

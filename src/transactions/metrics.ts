@@ -1,7 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Outcomes of a send: accepted by a node or leader, refused, or dropped at a limit. */
-export type SendLabel = 'taken' | 'refused' | 'limited'
 /** States that a tracked transaction can have, as the gauge names them. */
 export const TRACKED_LABELS = ['sent', 'failing', 'processed', 'confirmed', 'claimed'] as const
 export type TrackedLabel = (typeof TRACKED_LABELS)[number]

@@ -45,36 +45,19 @@ const evidenceOf = (slot: number | null, evidence: Evidence | null | undefined):
   slot === null ? null : (evidence ?? 'claim')
 
 /** Returns the context with which a machine resumes from stored progress. */
-export function contextOf({
-  rebroadcasts,
-  leadersSent,
-  firstSentAtMs,
-  lastSentAtMs,
-  firstSentSlot,
-  slot,
-  commitment,
-  index,
-  err,
-  confirmations,
-  landedAtMs,
-  evidence,
-  claimedAtMs = null,
-  claimedSlot = null
-}: SubmissionProgress): TransactionContext {
-  return {
-    sends: firstSentAtMs === null ? 0 : rebroadcasts + 1,
-    leadersSent,
-    firstSentAtMs,
-    lastSentAtMs,
-    firstSentSlot,
-    slot,
-    commitment,
-    index,
-    err,
-    confirmations,
-    landedAtMs,
-    evidence: evidenceOf(slot, evidence),
-    claimedAtMs,
-    claimedSlot
-  }
-}
+export const contextOf = (progress: SubmissionProgress): TransactionContext => ({
+  sends: progress.firstSentAtMs === null ? 0 : progress.rebroadcasts + 1,
+  leadersSent: progress.leadersSent,
+  firstSentAtMs: progress.firstSentAtMs,
+  lastSentAtMs: progress.lastSentAtMs,
+  firstSentSlot: progress.firstSentSlot,
+  slot: progress.slot,
+  commitment: progress.commitment,
+  index: progress.index,
+  err: progress.err,
+  confirmations: progress.confirmations,
+  landedAtMs: progress.landedAtMs,
+  evidence: evidenceOf(progress.slot, progress.evidence),
+  claimedAtMs: progress.claimedAtMs ?? null,
+  claimedSlot: progress.claimedSlot ?? null
+})

@@ -34,7 +34,6 @@ export const ATTEMPT_PAGE = defineDocument({
   key: ({ tenant, id, endMs, batchId }) => [tenant, id, endMs, batchId],
   ttlMs: ATTEMPT_MS
 })
-export type AttemptPage = z.infer<typeof ATTEMPT_PAGE.schema>
 
 /** A page of the list of attempts, newest first. */
 export interface AttemptList {

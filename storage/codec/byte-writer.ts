@@ -140,11 +140,6 @@ export class ByteWriter {
     this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
-  texts(texts: readonly string[]): void {
-    this.count(texts.length)
-    for (const text of texts) this.text(text)
-  }
-
   /** Writes a count, seven bits a byte. */
   #groups(value: number): void {
     this.#reserve(8)

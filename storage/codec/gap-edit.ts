@@ -1,4 +1,5 @@
 import type { GapRow } from '../port.ts'
+import { COUNT, fields, optional } from './fields.ts'
 import { gapKind } from './gap.ts'
 import type { RecordKind } from './record.ts'
 
@@ -13,14 +14,6 @@ export interface GapEdit {
 /** The stored form of a gap's change. */
 export const gapEditKind: RecordKind<GapEdit> = {
   name: 'gap edit',
-  write(out, { addedAt, gap }) {
-    out.count(addedAt)
-    out.byte(gap === null ? 0 : 1)
-    if (gap !== null) gapKind.write(out, gap)
-  },
-  read(source, key) {
-    const addedAt = source.count()
-    return { addedAt, gap: source.byte() === 0 ? null : gapKind.read(source, key) }
-  },
+  ...fields<GapEdit>({ addedAt: COUNT, gap: optional(gapKind) }),
   weigh: () => 300
 }

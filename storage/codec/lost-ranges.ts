@@ -1,19 +1,12 @@
-import type { KeyRange } from './keys.ts'
+import { BYTES, each, fields, type Field } from './fields.ts'
+import type { Key, KeyRange } from './keys.ts'
 import type { RecordKind } from './record.ts'
+
+const KEY: Field<Key> = { ...BYTES, read: (source) => Buffer.from(source.bytes()) }
 
 /** Ranges of keys whose records a repair could not restore. */
 export const lostRangesKind: RecordKind<readonly KeyRange[]> = {
   name: 'lost ranges',
-  write(out, ranges) {
-    out.count(ranges.length)
-    for (const { gte, lt } of ranges) {
-      out.bytes(gte)
-      out.bytes(lt)
-    }
-  },
-  read(source) {
-    const key = (): Buffer => Buffer.from(source.bytes())
-    return Array.from({ length: source.count() }, () => ({ gte: key(), lt: key() }))
-  },
+  ...each(fields<KeyRange>({ gte: KEY, lt: KEY })),
   weigh: (ranges) => 200 * ranges.length
 }

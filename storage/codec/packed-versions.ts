@@ -44,12 +44,6 @@ export const slotAt = (bytes: Uint8Array, at: number): number =>
   (~readU32(bytes, at + KEY_AT + ADDRESS_BYTES) >>> 0) * 2 ** 32 +
   (~readU32(bytes, at + KEY_AT + ADDRESS_BYTES + 4) >>> 0)
 
-/** Tells whether the version at an offset is of an address. */
-export function isAddressAt(bytes: Uint8Array, at: number, address: Pubkey): boolean {
-  for (let i = 0; i < ADDRESS_BYTES; i++) if (bytes[at + KEY_AT + i] !== address[i]) return false
-  return true
-}
-
 /** Tells whether two versions in one piece of memory are of one address. */
 export function isSameAddress(bytes: Uint8Array, at: number, other: number): boolean {
   for (let i = KEY_AT; i < KEY_AT + ADDRESS_BYTES; i++) if (bytes[at + i] !== bytes[other + i]) return false

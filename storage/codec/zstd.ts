@@ -34,7 +34,8 @@ interface Inside {
 /**
  * A reusable zstd context. Creating one for each call, as Node's functions do, takes 40 µs. A block has seven log entries of
  * together 85 kB. They take 0.15 ms instead of 0.45 to compress, and 0.06 instead of 0.33 to decompress. A large entry is
- * written in place.
+ * written in place. With Node's functions, which allocate each result, a replay of a venue took 5.0 µs of CPU time an event
+ * instead of 1.7, and did not reach 200,000 events a second.
  */
 class Context {
   readonly #open: () => object

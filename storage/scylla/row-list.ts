@@ -73,7 +73,6 @@ export class RowList<Row> {
   readonly #index: BucketIndex
   readonly #ttlSeconds: number
   readonly #insert: string
-  readonly #delete: string
   readonly #selectOne: string
   readonly #selectSpan: Readonly<Record<PageRequest['order'], string>>
 
@@ -84,7 +83,6 @@ export class RowList<Row> {
     const { table } = layout
     this.#index = new BucketIndex(base, `${table}_buckets`, this.#ttlSeconds)
     this.#insert = `INSERT INTO ${table} (owner, bucket, cursor, epoch, commit, row) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP ? AND TTL ?`
-    this.#delete = `DELETE FROM ${table} USING TIMESTAMP ? WHERE owner = ? AND bucket = ? AND cursor = ?`
     const select = `SELECT cursor, epoch, commit, row FROM ${table} WHERE owner = ? AND bucket = ?`
     this.#selectOne = `${select} AND cursor = ?`
     const span = (order: string): string =>
@@ -195,15 +193,6 @@ export class RowList<Row> {
       commit.write(writes)
       this.#index.stage(commit, owner, bucket, text)
     }
-  }
-
-  /**
-   * Deletes the row at a cursor once the commit is visible, best effort: readers must know by themselves that the row no
-   * longer counts. For lists that do not expire; a later commit may write the row again.
-   */
-  tidy(commit: TableCommit, owner: Owner, cursor: number): void {
-    const params = [versionTimestamp(commit), blob(owner), this.#bucketOf(cursor), BigInt(cursor)]
-    commit.afterwards({ statement: this.#delete, params, bytes: COLUMN_BYTES })
   }
 
   async #ofBucket(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ByteKeys } from '../../src/chain/byte-keys.ts'
+import { ByteKeys } from './byte-keys.ts'
 import { PubkeyTable, pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { TextKeys } from '../../src/chain/rpc/account-keys.ts'
 

@@ -1,7 +1,7 @@
 import { VersionedTransaction } from '@solana/web3.js'
 import t from 'tap'
 import { accountHashes } from '../../src/chain/account-hash.ts'
-import { ByteKeys } from '../../src/chain/byte-keys.ts'
+import { ByteKeys } from './byte-keys.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { readRpcTransaction } from '../../src/chain/rpc/transaction.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'

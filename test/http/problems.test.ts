@@ -5,7 +5,7 @@ import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { USDC } from '../../src/market/cash.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import { withFaults } from '../../storage/faults.ts'
+import { withFaults } from '../storage/storage-faults.ts'
 import { block, buy, key, launch, NOON, TOKEN } from '../market/world.ts'
 import { marketApp, type Answer, type Body, type MarketApp } from './market-app.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
-import { ByteKeys } from '../../src/chain/byte-keys.ts'
+import { ByteKeys } from '../chain/byte-keys.ts'
 import { touchedBy } from '../../src/program-accounts/touched-accounts.ts'
 
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)

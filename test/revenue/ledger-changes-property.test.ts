@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { ByteKeys } from '../../src/chain/byte-keys.ts'
+import { ByteKeys } from '../chain/byte-keys.ts'
 import type { TokenBalance, Transaction } from '../../src/chain/transaction.ts'
 import { deltaOf, type LedgerChange } from '../../src/revenue/ledger-entry.ts'
 import { buildTransaction, keyOf } from '../chain/build-transaction.ts'

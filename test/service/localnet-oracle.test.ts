@@ -8,7 +8,7 @@ import type { LandedEvent } from './oracle-chain.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { runOracle, type OracleRunOptions } from './oracle-run.ts'
 
-/** The environment or `loadtest/localnet-oracle.ts` runs more. */
+/** The environment sets more. */
 const SLOTS = Number(process.env['LOCALNET_SLOTS'] ?? (IS_LONG ? 2_000 : 100))
 const SEEDS = (process.env['LOCALNET_SEEDS'] ?? (IS_LONG ? 'granite,plum' : 'granite')).split(',')
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { hashOfKeyText } from '../../src/chain/account-hash.ts'
-import { ByteKeys } from '../../src/chain/byte-keys.ts'
+import { ByteKeys } from '../chain/byte-keys.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { Block, Transaction } from '../../src/chain/transaction.ts'
 import { PriorityFees } from '../../src/transactions/priority-fees.ts'

@@ -47,7 +47,6 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
   const accounts = INITIALIZES.find((candidate) => call.is(candidate))?.accounts(call.accountCount)
   if (accounts == null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.pool)!,
     user: call.tokens.trader(call.account(accounts.payer), []),
     baseMint: call.key(accounts.tokenAMint)!,
@@ -65,16 +64,10 @@ export function decodePermissionedCreate(call: Invocation, emit: Emitter): void 
   const accounts = initializePermissionedPool.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.pool)!,
     user: call.tokens.trader(call.account(accounts.payer), []),
     baseMint: call.key(accounts.tokenAMint)!,
-    quoteMint: call.key(accounts.tokenBMint)!,
-    baseVault: null,
-    quoteVault: null,
-    feeBps: null,
-    initialBase: null,
-    initialQuote: null
+    quoteMint: call.key(accounts.tokenBMint)!
   })
 }
 

@@ -180,7 +180,6 @@ function decodeCreate(call: Invocation, emit: Emitter): void {
     emit.disagreement(`event ${value.tokenAAmount}, ${value.tokenBAmount}, transfers ${moved.join(', ')}`)
   }
   emit.pool({
-    event: 'create',
     pool: value.pool,
     user: call.tokens.trader(call.account(accounts.payer), []),
     baseMint: value.tokenAMint,

@@ -52,17 +52,12 @@ export function decodeMigration(call: Invocation, emit: Emitter): void {
     if (call.nested.length > 0) emit.missing('event-missing', 'no pool was created at account 4')
     return
   }
-  const curve = call.key(accounts.virtualPool)!
-  emit.curve({
-    event: 'migrate',
-    pool: curve,
-    curve,
+  emit.migration({
+    pool: call.key(accounts.virtualPool)!,
     user: call.tokens.trader(call.account(accounts.payer), []),
     baseMint: call.key(accounts.baseMint)!,
     quoteMint: call.key(accounts.quoteMint)!,
-    progressPct: 100,
-    destination,
-    reserves: null
+    destination
   })
 }
 

@@ -62,7 +62,6 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
   if (call.statedEvents(lbPairCreateEvent).length === 0) return emit.missing('event-missing', 'LbPairCreate')
   const params = customizable === undefined ? undefined : call.args(customizable)?.value.params
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.lbPair)!,
     user: call.tokens.trader(call.account(accounts.funder), []),
     baseMint: call.key(accounts.tokenXMint)!,
@@ -73,9 +72,7 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
     feeBps:
       params === undefined
         ? null
-        : (params.baseFactor * params.binStep * 10 ** params.baseFeePowerFactor) / 10_000,
-    initialBase: null,
-    initialQuote: null
+        : (params.baseFactor * params.binStep * 10 ** params.baseFeePowerFactor) / 10_000
   })
 }
 

@@ -214,15 +214,11 @@ function decodeMigration(call: Invocation, emit: Emitter): void {
   const curveTokens = call.account(accounts.curveTokenAccount)
   const leaves = call.movements.some(({ kind, source }) => kind !== 'lamports' && source === curveTokens)
   if (logged === undefined && !leaves) return
-  const curve = call.key(accounts.curveAccount)!
-  emit.curve({
-    event: 'migrate',
-    pool: curve,
+  emit.migration({
+    pool: call.key(accounts.curveAccount)!,
     user: call.tokens.trader(call.account(accounts.migrationAuthority), []),
     baseMint: call.key(accounts.mint)!,
     quoteMint: NATIVE_MINT,
-    curve,
-    progressPct: 100,
     destination: null,
     reserves:
       logged === undefined ? null : { realBase: logged.tokensMigrated, realQuote: logged.collateralMigrated }

@@ -205,16 +205,12 @@ function decodeCreation(call: Invocation, emit: Emitter, layout: (typeof POOL_CR
   const accounts = layout.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.whirlpool)!,
     user: call.tokens.trader(call.account(accounts.funder), []),
     baseMint: call.key(accounts.tokenMintA)!,
     quoteMint: call.key(accounts.tokenMintB)!,
     baseVault: call.key(accounts.tokenVaultA),
-    quoteVault: call.key(accounts.tokenVaultB),
-    feeBps: null,
-    initialBase: null,
-    initialQuote: null
+    quoteVault: call.key(accounts.tokenVaultB)
   })
 }
 
@@ -222,16 +218,10 @@ function decodeCreation(call: Invocation, emit: Emitter, layout: (typeof POOL_CR
 function decodeUnnamed(call: Invocation, emit: Emitter): void {
   for (const { value } of call.loggedEvents(poolInitialized)) {
     emit.pool({
-      event: 'create',
       pool: value.whirlpool,
       user: call.tokens.trader(-1, []),
       baseMint: value.tokenMintA,
-      quoteMint: value.tokenMintB,
-      baseVault: null,
-      quoteVault: null,
-      feeBps: null,
-      initialBase: null,
-      initialQuote: null
+      quoteMint: value.tokenMintB
     })
   }
   call.loggedEvents(traded).forEach(({ value }, index) => {

@@ -150,15 +150,12 @@ function decodeMarket(call: Invocation, emit: Emitter): void {
   const accounts = initializeMarket.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.market)!,
     user: call.tokens.trader(call.account(accounts.creator), []),
     baseMint: call.key(accounts.baseMint)!,
     quoteMint: call.key(accounts.quoteMint)!,
     baseVault: call.key(accounts.baseVault),
     quoteVault: call.key(accounts.quoteVault),
-    feeBps: call.args(initializeMarket)?.value.takerFeeBps ?? null,
-    initialBase: null,
-    initialQuote: null
+    feeBps: call.args(initializeMarket)?.value.takerFeeBps ?? null
   })
 }

@@ -205,16 +205,12 @@ class CurveCall {
 
   #migrate(body: MigrationBody): void {
     const accounts = curveAccounts(this.#call, body.mint, mintOrNative(body.quoteMint))
-    this.#emit.curve({
-      event: 'migrate',
+    this.#emit.migration({
       pool: body.bondingCurve,
       user: pumpUser(this.#call, body.user, accounts.user, []),
       baseMint: body.mint,
       quoteMint: mintOrNative(body.quoteMint),
-      curve: body.bondingCurve,
-      progressPct: 100,
-      destination: body.pool,
-      reserves: null
+      destination: body.pool
     })
   }
 

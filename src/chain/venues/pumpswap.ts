@@ -275,14 +275,12 @@ class PoolCall {
     call.tokens.stateDecimals(body.quoteMint, body.quoteMintDecimals)
     const accounts = call.is(createPool) ? createPool.accounts(call.accountCount) : null
     this.#emit.pool({
-      event: 'create',
       pool: body.pool,
       user: pumpUser(call, body.creator, accounts?.creator ?? -1, []),
       baseMint: body.baseMint,
       quoteMint: body.quoteMint,
       baseVault: accounts === null ? null : call.key(accounts.baseVault),
       quoteVault: accounts === null ? null : call.key(accounts.quoteVault),
-      feeBps: null,
       initialBase: body.poolBaseAmount,
       initialQuote: body.poolQuoteAmount
     })

@@ -238,14 +238,12 @@ function decodeInitialize(call: Invocation, emit: Emitter, accounts: OpeningAcco
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   const moved = depositedAmounts(call, [call.account(accounts.coinVault), call.account(accounts.pcVault)])
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.amm)!,
     user: call.tokens.trader(call.account(accounts.user), []),
     baseMint: call.key(accounts.coinMint)!,
     quoteMint: call.key(accounts.pcMint)!,
     baseVault: call.key(accounts.coinVault),
     quoteVault: call.key(accounts.pcVault),
-    feeBps: null,
     initialBase: moved?.[0] || null,
     initialQuote: moved?.[1] || null
   })

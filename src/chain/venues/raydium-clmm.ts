@@ -1,9 +1,9 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
-import { type StatedFill, fillAmounts, settleFill, transferFees } from '../fill.ts'
+import type { Fill, StatedFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
-import { samePubkey, type Pubkey } from '../pubkey.ts'
+import { samePubkey } from '../pubkey.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
 import {
   OTHER_EVENTS,
@@ -24,7 +24,7 @@ import {
   swapRouterBaseIn
 } from './raydium-clmm-instructions.ts'
 import { emitLiquidity, type Pair, type StatedLiquidity } from './raydium-liquidity.ts'
-import { soleTransfer } from '../sole-transfer.ts'
+import { emitSwap, swapByAmounts, type Swap } from './raydium-swap.ts'
 
 export const raydiumClmm: Venue = {
   id: 'raydium-clmm',
@@ -63,36 +63,20 @@ export const raydiumClmm: Venue = {
   }
 }
 
-/** One pool's leg of a swap. Accounts are key indexes. */
-interface Hop {
-  readonly pool: Pubkey
-  readonly authority: number
-  readonly source: number
-  readonly destination: number
-  readonly vaults: readonly [number, number]
-  readonly exact: 'in' | 'out' | null
-  readonly event: SwapStated | null
-  /** Whether the instruction names the vaults; otherwise the amounts determine them. */
-  readonly isNamed: boolean
-  /** True for the second and later hops; the first one has the instruction's own index. */
-  readonly further: boolean
-}
-
 function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number]): void {
   const accounts = swap.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   const isBaseInput = call.args(swap)?.value.isBaseInput
-  emitHop(call, emit, {
+  const hop: Swap = {
     pool: call.key(accounts.poolState)!,
     authority: call.account(accounts.payer),
     source: call.account(accounts.inputTokenAccount),
     destination: call.account(accounts.outputTokenAccount),
     vaults: [call.account(accounts.inputVault), call.account(accounts.outputVault)],
     exact: isBaseInput === undefined ? null : isBaseInput ? 'in' : 'out',
-    event: call.loggedEvents(swapEvent)[0]?.value ?? null,
-    isNamed: true,
-    further: false
-  })
+    isNamed: true
+  }
+  emitSwap(call, emit, hop, call.loggedEvents(swapEvent)[0]?.value ?? null, SWAP_EVENT)
 }
 
 /**
@@ -112,17 +96,10 @@ function decodeRouter(call: Invocation, emit: Emitter): void {
     const destination = call.account(at + HOP.outputTokenAccount)
     const vaults = [call.account(at + HOP.inputVault), call.account(at + HOP.outputVault)] as const
     if (!paid(call, source, vaults[0]) || !paid(call, vaults[1], destination)) continue
-    emitHop(call, emit, {
-      pool,
-      authority: call.account(accounts.payer),
-      source,
-      destination,
-      vaults,
-      exact: 'in',
-      event: events.find(({ poolState }) => samePubkey(poolState, pool)) ?? null,
-      isNamed: true,
-      further: hops > 0
-    })
+    const authority = call.account(accounts.payer)
+    const hop = { pool, authority, source, destination, vaults, isNamed: true, further: hops > 0 }
+    const event = events.find(({ poolState }) => samePubkey(poolState, pool)) ?? null
+    emitSwap(call, emit, { ...hop, exact: 'in' }, event, SWAP_EVENT)
     hops++
     source = destination
     at += HOP.outputVaultMint
@@ -141,40 +118,12 @@ function paid(call: Invocation, source: number, destination: number): boolean {
 /** Decodes an unknown instruction that logs trades; its transfers determine the accounts. */
 function decodeUnknown(call: Invocation, emit: Emitter): void {
   for (const [index, { value: event }] of call.loggedEvents(swapEvent).entries()) {
-    const stated = statedFill(event)
-    const paidIn = soleTransfer(call, stated.inGross)
-    const paidOut = soleTransfer(call, stated.outGross)
-    if (paidIn === null || paidOut === null) emit.missing('ambiguous-movements', 'of an unknown instruction')
-    else {
-      emitHop(call, emit, {
-        pool: event.poolState,
-        authority: call.indexOf(event.sender),
-        source: paidIn.source,
-        destination: paidOut.destination,
-        vaults: [paidIn.destination, paidOut.source],
-        exact: null,
-        event,
-        isNamed: false,
-        further: index > 0
-      })
-    }
+    const found = swapByAmounts(call, emit, statedFill(event))
+    if (found === null) continue
+    const { poolState: pool, sender } = event
+    const hop = { ...found, pool, authority: call.indexOf(sender), exact: null, further: index > 0 }
+    emitSwap(call, emit, hop, event, SWAP_EVENT)
   }
-}
-
-function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
-  const { source, destination, event } = hop
-  const stated = event === null ? null : statedFill(event)
-  const fill = settleFill(call, emit, { vaults: hop.vaults, source, destination, stated })
-  if (fill === null) return
-  emit.trade({
-    pool: hop.pool,
-    user: call.tokens.trader(hop.authority, [source, destination]),
-    ...fillAmounts(fill),
-    ...(!hop.isNamed && { vaults: null }),
-    fees: [...tradingFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
-    exact: hop.exact,
-    ...(hop.further ? { innerIxIndex: fill.inInnerIndex } : {})
-  })
 }
 
 /** Returns the event's amounts: its input is the credit of the vault, its output the credit of the trader. */
@@ -185,14 +134,15 @@ function statedFill(event: SwapStated): StatedFill {
   return { inGross: input + inputFee, inNet: input, outGross: output + outputFee, outNet: output }
 }
 
-function tradingFees(event: SwapStated | null, inMint: Pubkey, outMint: Pubkey): Fee[] {
-  if (event === null) return []
+function tradingFees(event: SwapStated, { inMint, outMint }: Fill): Fee[] {
   const [mint0, mint1] = event.zeroForOne ? [inMint, outMint] : [outMint, inMint]
   const fees: Fee[] = []
   if (event.tradeFee0) fees.push({ kind: 'trading', mint: mint0, amount: event.tradeFee0 })
   if (event.tradeFee1) fees.push({ kind: 'trading', mint: mint1, amount: event.tradeFee1 })
   return fees
 }
+
+const SWAP_EVENT = { amounts: statedFill, fees: tradingFees }
 
 type PositionLayout = (typeof OPENINGS | typeof INCREASES | typeof DECREASES)[number]
 
@@ -265,15 +215,11 @@ function decodeCreation(call: Invocation, emit: Emitter, layout: (typeof CREATIO
   const accounts = layout.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.poolState)!,
     user: call.tokens.trader(call.account(accounts.poolCreator), []),
     baseMint: call.key(accounts.tokenMint0)!,
     quoteMint: call.key(accounts.tokenMint1)!,
     baseVault: call.key(accounts.tokenVault0),
-    quoteVault: call.key(accounts.tokenVault1),
-    feeBps: null,
-    initialBase: null,
-    initialQuote: null
+    quoteVault: call.key(accounts.tokenVault1)
   })
 }

@@ -1,9 +1,8 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
-import { type StatedFill, fillAmounts, settleFill, transferFees } from '../fill.ts'
+import type { Fill, StatedFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
-import type { Pubkey } from '../pubkey.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
 import {
   UPKEEP,
@@ -18,7 +17,7 @@ import {
   type SwapStated
 } from './raydium-cpmm-layouts.ts'
 import { depositedAmounts, emitLiquidity, type StatedLiquidity } from './raydium-liquidity.ts'
-import { soleTransfer } from '../sole-transfer.ts'
+import { emitSwap, swapByAmounts, type Swap } from './raydium-swap.ts'
 
 export const raydiumCpmm: Venue = {
   id: 'raydium-cpmm',
@@ -49,65 +48,27 @@ export const raydiumCpmm: Venue = {
 function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void {
   const accounts = swapBaseInput.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
-  emitSwap(call, emit, {
+  const swap: Swap = {
     pool: call.key(accounts.poolState)!,
     authority: call.account(accounts.payer),
     vaults: [call.account(accounts.inputVault), call.account(accounts.outputVault)],
     source: call.account(accounts.inputTokenAccount),
     destination: call.account(accounts.outputTokenAccount),
     exact,
-    isNamed: true,
-    event: call.loggedEvents(swapEvent)[0]?.value ?? null
-  })
+    isNamed: true
+  }
+  emitSwap(call, emit, swap, call.loggedEvents(swapEvent)[0]?.value ?? null, SWAP_EVENT)
 }
 
 /** Decodes an unknown instruction that logs trades; its transfers determine the accounts. */
 function decodeUnknown(call: Invocation, emit: Emitter): void {
   for (const { value: event } of call.loggedEvents(swapEvent)) {
-    const stated = statedFill(event)
-    const paid = soleTransfer(call, stated.inGross)
-    const received = soleTransfer(call, stated.outGross)
-    if (paid === null || received === null) emit.missing('ambiguous-movements', 'of an unknown instruction')
-    else {
-      emitSwap(call, emit, {
-        pool: event.poolId,
-        authority: paid.authority,
-        vaults: [paid.destination, received.source],
-        source: paid.source,
-        destination: received.destination,
-        exact: event.baseInput ? 'in' : 'out',
-        isNamed: false,
-        event
-      })
-    }
+    const found = swapByAmounts(call, emit, statedFill(event))
+    if (found === null) continue
+    const { poolId: pool, baseInput } = event
+    const swap: Swap = { ...found, pool, authority: found.payer, exact: baseInput ? 'in' : 'out' }
+    emitSwap(call, emit, swap, event, SWAP_EVENT)
   }
-}
-
-interface Swap {
-  readonly pool: Pubkey
-  readonly authority: number
-  readonly vaults: readonly [number, number]
-  readonly source: number
-  readonly destination: number
-  readonly exact: 'in' | 'out'
-  /** Whether the instruction names the vaults; otherwise the amounts determine them. */
-  readonly isNamed: boolean
-  readonly event: SwapStated | null
-}
-
-function emitSwap(call: Invocation, emit: Emitter, swap: Swap): void {
-  const { event, source, destination } = swap
-  const stated = event === null ? null : statedFill(event)
-  const fill = settleFill(call, emit, { vaults: swap.vaults, source, destination, stated })
-  if (fill === null) return
-  emit.trade({
-    pool: swap.pool,
-    user: call.tokens.trader(swap.authority, [source, destination]),
-    ...fillAmounts(fill),
-    ...(!swap.isNamed && { vaults: null }),
-    fees: [...statedFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
-    exact: swap.exact
-  })
 }
 
 /** Returns the event's amounts: its input is the credit of the vault, its output the debit of the vault. */
@@ -120,15 +81,17 @@ function statedFill(event: SwapStated): StatedFill {
   }
 }
 
-function statedFees(event: SwapStated | null, inMint: Pubkey, outMint: Pubkey): Fee[] {
+function statedFees(event: SwapStated, { inMint, outMint }: Fill): Fee[] {
   const fees: Fee[] = []
-  if (event?.tradeFee) fees.push({ kind: 'trading', mint: inMint, amount: event.tradeFee })
-  if (event?.creatorFee) {
+  if (event.tradeFee) fees.push({ kind: 'trading', mint: inMint, amount: event.tradeFee })
+  if (event.creatorFee) {
     const mint = event.creatorFeeOnInput === true ? inMint : outMint
     fees.push({ kind: 'creator', mint, amount: event.creatorFee })
   }
   return fees
 }
+
+const SWAP_EVENT = { amounts: statedFill, fees: statedFees }
 
 function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove'): void {
   const accounts = deposit.accounts(call.accountCount)
@@ -176,14 +139,12 @@ function decodeInitialize(
     call.account(accounts.token1Vault)
   ])
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.poolState)!,
     user: call.tokens.trader(call.account(accounts.creator), []),
     baseMint: call.key(accounts.token0Mint)!,
     quoteMint: call.key(accounts.token1Mint)!,
     baseVault: call.key(accounts.token0Vault),
     quoteVault: call.key(accounts.token1Vault),
-    feeBps: null,
     initialBase: moved?.[0] ?? null,
     initialQuote: moved?.[1] ?? null
   })

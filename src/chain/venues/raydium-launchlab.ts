@@ -94,17 +94,12 @@ function decodeMigration(
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   const destination = openedPool(call)
   if (destination === null) return
-  const curve = call.key(accounts.poolState)!
-  emit.curve({
-    event: 'migrate',
-    pool: curve,
-    curve,
+  emit.migration({
+    pool: call.key(accounts.poolState)!,
     user: call.tokens.trader(call.account(accounts.payer), []),
     baseMint: call.key(accounts.baseMint)!,
     quoteMint: call.key(accounts.quoteMint)!,
-    progressPct: 100,
-    destination,
-    reserves: null
+    destination
   })
 }
 

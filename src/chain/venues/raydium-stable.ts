@@ -120,15 +120,11 @@ function decodeInitialize(call: Invocation, emit: Emitter): void {
   const accounts = initialize.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   emit.pool({
-    event: 'create',
     pool: call.key(accounts.amm)!,
     user: call.tokens.trader(-1, []),
     baseMint: call.key(accounts.coinMint)!,
     quoteMint: call.key(accounts.pcMint)!,
     baseVault: call.key(accounts.coinVault),
-    quoteVault: call.key(accounts.pcVault),
-    feeBps: null,
-    initialBase: null,
-    initialQuote: null
+    quoteVault: call.key(accounts.pcVault)
   })
 }

@@ -6,7 +6,7 @@ import { HANDSHAKE_PORT_SETTING } from '../../../actors/edge/handshake-opening.t
 import { Listening } from '../../../actors/edge/listening.ts'
 import { unlessAborted } from '../../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../../access/bootstrap.ts'
-import { inertVariables, type Config } from '../../kernel/config/config.ts'
+import type { Config } from '../../kernel/config/config.ts'
 import { handshakePortOf } from '../../kernel/config/handshake-port.ts'
 import { isMemoryTight } from '../../kernel/config/memory-budget.ts'
 import { deploymentRefusal, configWarnings } from '../../kernel/config/deployment.ts'
@@ -32,7 +32,6 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     return 2
   }
   const logger = createLogger(config)
-  for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   for (const warning of configWarnings(config)) logger.warn(warning)
   const taken = (await listeningRefusal(config)) ?? (await unusableDirectory(config))
   const opened = taken ?? (await openedOrReason(config, logger, interrupted))

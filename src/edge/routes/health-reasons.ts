@@ -94,8 +94,6 @@ export const HEALTH_REASONS = [
   }
 ] as const satisfies readonly HealthReason[]
 
-export type ReasonCode = (typeof HEALTH_REASONS)[number]['code']
-
 /** Returns the current reasons; an empty list for a healthy service. */
 export function reasonsOf(state: HealthState): (typeof HEALTH_REASONS)[number][] {
   return HEALTH_REASONS.filter(({ applies }) => applies(state))

@@ -30,12 +30,9 @@ export function commandHelp(name: string, command: Command): readonly string[] {
 }
 
 function settingLines(name: SettingName): readonly string[] {
-  const { fallback, meaning, inert }: Setting = SETTINGS[name]
+  const { fallback, meaning }: Setting = SETTINGS[name]
   const start = fallback === '' ? 'not set by default' : `default: ${fallback}`
-  return [
-    `  --${flagOf(name)} VALUE  [${variableOf(name)}]`,
-    ...wrapped(`${meaning}; ${start}${inert === true ? ' (read and checked; no effect yet)' : ''}`, '      ')
-  ]
+  return [`  --${flagOf(name)} VALUE  [${variableOf(name)}]`, ...wrapped(`${meaning}; ${start}`, '      ')]
 }
 
 /** Breaks text into lines of at most `LINE` characters. */

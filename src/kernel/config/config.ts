@@ -115,12 +115,6 @@ function firstMessage(error: z.ZodError): string {
   return issue?.message ?? 'is invalid'
 }
 
-/** Returns the set variables that have no effect in this version. */
-export function inertVariables(config: Config): string[] {
-  const isInert = (name: SettingName): boolean => (SETTINGS[name] as Setting).inert === true
-  return SETTING_NAMES.filter((name) => isInert(name) && !isDefault(name, config[name])).map(variableOf)
-}
-
 /** Tells whether a setting has its default value. */
 export function isDefault<Name extends SettingName>(name: Name, value: Config[Name]): boolean {
   const { schema, fallback }: Setting = SETTINGS[name]

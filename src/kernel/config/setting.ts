@@ -6,8 +6,6 @@ export interface Setting {
   readonly schema: z.ZodType
   readonly fallback: string
   readonly secret?: boolean
-  /** Read and checked in this version, but without effect. */
-  readonly inert?: boolean
   readonly meaning: string
 }
 

@@ -39,10 +39,10 @@ export function keepYoungHeapSmall(nodeFlags: readonly string[] = process.execAr
  * Makes the young generation grow once, to the size for an idle service, unless the operator's Node flags set its
  * maximum. To be called once the work of the start is done. Returns a function that stops the check.
  */
-export function growYoungHeapOnce(nodeFlags: readonly string[] = process.execArgv): () => void {
+export function growYoungHeapOnce(): () => void {
   const before = youngBytes()
   const factor = Math.round(YOUNG_BYTES / before)
-  if (factor <= 1 || !setFlagUnless(YOUNG_FLAGS, growthBy(factor), nodeFlags)) return () => undefined
+  if (factor <= 1 || !setFlagUnless(YOUNG_FLAGS, growthBy(factor), process.execArgv)) return () => undefined
   const timer = setInterval(() => {
     if (youngBytes() === before) return
     setFlagsFromString(growthBy(YOUNG_GROWTH_FACTOR))

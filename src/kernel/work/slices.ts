@@ -98,11 +98,11 @@ export const slicesOfTurn = (turn: TurnHandle, signal: AbortSignal, elapsedMs = 
   )
 
 /** Returns the slices of work without a turn, such as work that waits for a node: each slice takes a turn. */
-export const slicesInTurns = (takeTurn: (slice: () => void) => Promise<void>, elapsedMs = now): Slices =>
+export const slicesInTurns = (takeTurn: (slice: () => void) => Promise<void>): Slices =>
   new RowSlices(
     (slice) => takeTurn(slice),
     () => yieldToEventLoop(),
-    elapsedMs
+    now
   )
 
 /** The slices of work without a tenant: other work of the event loop runs between them. */

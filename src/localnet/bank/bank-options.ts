@@ -17,7 +17,6 @@ export interface LocalBankOptions {
   readonly finalizedAfter?: number
   /** Maximum number of sent transactions waiting for a block; further ones are refused. */
   readonly waitingMax?: number
-  readonly faucetLamports?: bigint
   /** Addresses that have their rent-exempt minimum in the genesis of a new chain. */
   readonly genesisAccounts?: readonly Uint8Array[]
   /** Time of a new chain's genesis block, Unix milliseconds; the clock's by default. */

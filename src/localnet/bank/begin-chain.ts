@@ -10,9 +10,8 @@ export async function beginChain(
   {
     faucet,
     timeMs,
-    faucetLamports = FAUCET_LAMPORTS,
     genesisAccounts = []
-  }: Pick<LocalBankOptions, 'faucetLamports' | 'genesisAccounts'> & {
+  }: Pick<LocalBankOptions, 'genesisAccounts'> & {
     /** Address of the faucet. */
     readonly faucet: Uint8Array
     /** Time of the block, Unix milliseconds. */
@@ -30,7 +29,7 @@ export async function beginChain(
     readonly production: BlockProduction
   }
 ): Promise<void> {
-  runtime.put({ ...emptyAccount(faucet), lamports: faucetLamports })
+  runtime.put({ ...emptyAccount(faucet), lamports: FAUCET_LAMPORTS })
   const lamports = runtime.minimumBalance(0)
   for (const address of genesisAccounts) runtime.put({ ...emptyAccount(address), lamports })
   const slot = production.makeSlot(timeMs, null)

@@ -1,11 +1,10 @@
 /** Reads the integers and byte strings of the engine's files; a read past the end throws a RangeError. */
 export class FileReader {
   readonly #bytes: Buffer
-  #at: number
+  #at = 0
 
-  constructor(bytes: Buffer, at = 0) {
+  constructor(bytes: Buffer) {
     this.#bytes = bytes
-    this.#at = at
   }
 
   get at(): number {

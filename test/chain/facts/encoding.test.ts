@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ByteKeys } from '../../../src/chain/byte-keys.ts'
+import { ByteKeys } from '../byte-keys.ts'
 import type { Transaction, TransactionVersion } from '../../../src/chain/transaction.ts'
 import { randomRuns } from '../../random-runs.ts'
 import { decodeFacts, encodeFacts, readFacts } from './encoding.ts'

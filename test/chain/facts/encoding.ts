@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { ByteKeys } from '../../../src/chain/byte-keys.ts'
+import { ByteKeys } from '../byte-keys.ts'
 import { pubkeyMapKey, type Pubkey } from '../../../src/chain/pubkey.ts'
 import type {
   Instruction,

@@ -1,7 +1,7 @@
-import { hashOfKeyBytes } from './account-hash.ts'
-import { isLockedForWriting, type AccountLocks } from './account-locks.ts'
-import type { Pubkey, PubkeyTable } from './pubkey.ts'
-import type { AccountKeys } from './transaction.ts'
+import { hashOfKeyBytes } from '../../src/chain/account-hash.ts'
+import { isLockedForWriting, type AccountLocks } from '../../src/chain/account-locks.ts'
+import type { Pubkey, PubkeyTable } from '../../src/chain/pubkey.ts'
+import type { AccountKeys } from '../../src/chain/transaction.ts'
 
 /** Account keys stored as consecutive bytes. Each key is a view of them, made once. */
 export class ByteKeys implements AccountKeys {

@@ -1,6 +1,6 @@
-import { ERRORS, ServiceError } from '../src/kernel/errors.ts'
-import { byName, RECORD_NAMES } from '../src/market/records.ts'
-import type { RecordStores, Storage } from './port.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { byName, RECORD_NAMES } from '../../src/market/records.ts'
+import type { RecordStores, Storage } from '../../storage/port.ts'
 
 type Methods<Store> = Store extends (...args: never[]) => unknown ? never : keyof NonNullable<Store> & string
 
