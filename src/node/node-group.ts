@@ -1,6 +1,7 @@
 import { isCount } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
 import { nodeAddresses, type NodeAddress } from './node-address.ts'
+import { callAndRead, type ReadResult } from './node-answers.ts'
 import { NodeError, refusesRequest } from './node-fault.ts'
 import type { RpcClient } from './rpc-client.ts'
 
@@ -68,6 +69,17 @@ export class NodeGroup<C extends NodeClients> {
       }
     }
     throw last ?? noneConfigured()
+  }
+
+  /** Calls a method as in `ask`, and reads its result; a node whose result cannot be read has failed. */
+  async read<T>(
+    method: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+    read: ReadResult<T>,
+    clientOf: (clients: C) => RpcClient = ({ reads }) => reads
+  ): Promise<T> {
+    return this.ask(({ clients }) => callAndRead(clientOf(clients), method, params, { signal }, read), signal)
   }
 
   /**

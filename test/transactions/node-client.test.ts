@@ -117,6 +117,31 @@ t.test('a send that a node refuses, or may have taken, goes to no other node; a 
   t.equal(two.asked('sendTransaction').length, 0)
 })
 
+t.test('a read that the newest node answers in the wrong form goes to the next node', async (t) => {
+  const [one, two] = [await nodeAt(t, 140), await nodeAt(t, 100)]
+  const { answer } = one
+  one.answer = (request) => (request.method === 'getSlot' ? answer(request) : { result: 7 })
+  const rest = two.answer
+  const signatures = ['a']
+  two.answer = (request) => {
+    if (request.method === 'getBlock') return { result: { signatures } }
+    if (request.method === 'simulateTransaction') return { result: inContext({ err: null, logs: [] }, 100) }
+    return request.method === 'getAccountInfo' ? { result: inContext(null, 100) } : rest(request)
+  }
+  // Each time with a client that does not know the fault yet.
+  const client = () => clientOf(t, [one, two])
+  t.same(await client().isBlockhashValid('valid', signal), { contextSlot: 100, isValid: true })
+  t.same(await client().blockSignatures(90, signal), signatures)
+  t.same(await client().simulate(WIRE, signal), { err: null, logs: [], unitsConsumed: null })
+  t.equal(await client().account('a', signal), null)
+})
+
+t.test('an owner that is no address is a fault of the node', async (t) => {
+  const node = await nodeAt(t, 100)
+  node.answer = () => ({ result: inContext({ owner: 'o', data: ['', 'base64'] }) })
+  t.equal(await faultOf(clientOf(t, [node]).nonce('a', signal)), 'garbage')
+})
+
 t.test('statuses come in the order of the signatures, as of a slot, from the history if asked', async (t) => {
   const node = await nodeAt(t, 200)
   const known = {
