@@ -1,5 +1,5 @@
 import type { NodeAddress } from '../../src/node/node-address.ts'
-import { NodeError, refusesSize, type NodeFault } from '../../src/node/node-fault.ts'
+import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
 import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
 import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../../src/memory/answer-memory.ts'
@@ -171,17 +171,4 @@ export class NodeLink {
     if (code?.startsWith('Z_') === true) return this.error({ kind: 'garbage', detail })
     return this.error({ kind: 'unreachable', detail }, error)
   }
-}
-
-/** Tells whether the node cannot have taken a request that failed: no connection was made, or its size was refused. */
-export function wasUnsent({ fault, cause }: NodeError): boolean {
-  if (fault.kind === 'busy' || fault.kind === 'throttled' || refusesSize(fault)) return true
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException
-  return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ENOTFOUND'
-}
-
-/** Tells whether the node closed a connection while a request was on it, as it may with an idle one. */
-export function isDropped({ cause }: NodeError): boolean {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException
-  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }

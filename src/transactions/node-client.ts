@@ -3,7 +3,7 @@ import { nonceStateOf } from '../chain/nonce.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import { NodeGroup, type GroupNode, type NodeClients } from '../node/node-group.ts'
 import { callAndRead } from '../node/node-answers.ts'
-import { NodeError } from '../node/node-fault.ts'
+import { NodeError, wasNotTaken } from '../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
 import { COMMITMENTS } from './bundle-landing.ts'
@@ -81,10 +81,9 @@ export class RpcTransactionNode implements TransactionNode {
 
   async send(wire: Uint8Array, signal: AbortSignal, turn?: SendTurn): Promise<void> {
     const transaction = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64')
-    // A node that was not reached has received no bytes, so another node may be tried.
     const send = ({ clients }: GroupNode<Clients>): Promise<void> =>
       clients.batches.send(transaction, signal, turn)
-    await this.#nodes.ask(send, signal, isUnreached)
+    await this.#nodes.ask(send, signal, wasNotTaken)
   }
 
   async simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome> {
@@ -188,5 +187,3 @@ function withNodes(status: SignatureStatus, stated: readonly (SignatureStatus | 
   ).length
   return nodes > 1 ? { ...status, nodes } : status
 }
-
-const isUnreached = ({ fault: { kind } }: NodeError): boolean => kind === 'unreachable' || kind === 'busy'

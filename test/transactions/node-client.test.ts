@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { NodeError } from '../../src/node/node-fault.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { RpcTransactionNode } from '../../src/transactions/node-client.ts'
+import { at, FaultyNode } from '../node/faulty-node.ts'
 import { virtualClock, type VirtualClock } from '../virtual-time.ts'
 import { AnsweringNode, type Answer } from './answering-node.ts'
 
@@ -116,6 +117,28 @@ t.test('a send that a node refuses, or may have taken, goes to no other node; a 
   t.equal(await faultOf(client.send(WIRE, signal)), 'garbage')
   t.equal(two.asked('sendTransaction').length, 0)
 })
+
+t.test(
+  'a send whose connection breaks is not sent again; one refused for its rate goes to the next',
+  async (t) => {
+    const next = await nodeAt(t, 100)
+    const faults = [
+      { fault: { kind: 'drop' }, outcome: 'unreachable', sends: 0 },
+      { fault: { kind: 'status', status: 429 }, outcome: 'an answer', sends: 1 }
+    ] as const
+    for (const { fault, outcome, sends } of faults) {
+      const node = await FaultyNode.start(t)
+      node.headSlot = 140
+      const urls = [node.url, next.url]
+      const client = new RpcTransactionNode(() => urls, systemPorts.clock)
+      t.teardown(() => client.close())
+      node.inject(fault.kind, fault, at('sendTransaction'))
+      t.equal(await faultOf(client.send(WIRE, signal)), outcome)
+      t.equal(node.fired.get(fault.kind), 1)
+      t.equal(next.asked('sendTransaction').length, sends, fault.kind)
+    }
+  }
+)
 
 t.test('a read that the newest node answers in the wrong form goes to the next node', async (t) => {
   const [one, two] = [await nodeAt(t, 140), await nodeAt(t, 100)]
