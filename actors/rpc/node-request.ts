@@ -14,7 +14,7 @@ import {
 import { ANSWER_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
 import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
 import type { RunPiece } from '../../src/work/turns.ts'
-import type { ResponseStart } from './answer-body.ts'
+import type { ResponseStart } from '../../src/node/answer-body.ts'
 import type { UpstreamNode } from './upstream-node.ts'
 
 /** An answer of one node, and how to use it. */

@@ -16,7 +16,7 @@ import type { NodeId } from '../../src/rpc/node-ids.ts'
 import { NodeStatistics } from '../../src/rpc/node-statistics.ts'
 import type { RpcUpstream } from '../../src/rpc/upstreams.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
-import type { ResponseStart } from './answer-body.ts'
+import type { ResponseStart } from '../../src/node/answer-body.ts'
 import { NodeLink, type NodeLinkTuning } from './node-link.ts'
 import { probeCost, readGenesis, readSlots } from './node-probe.ts'
 
