@@ -1,6 +1,7 @@
 import type { Clock } from '../ports.ts'
 import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader, ChainNode } from './chain-node.ts'
 import type { NodeAddress } from './node-address.ts'
+import { NodeError } from './node-fault.ts'
 import { RpcClient, type RpcClientOptions } from './rpc-client.ts'
 import { RpcNode } from './rpc-node.ts'
 
@@ -10,17 +11,16 @@ export interface DirectNodeOptions {
   readonly keepBody: boolean
 }
 
-/** Time after a fault during which a node is queried only after all others. */
+/** Time after a fault during which a node is queried only after all others, in milliseconds. */
 const REST_MS = 5_000
 /** Timeout of a genesis request. Nodes answer it from memory, so a slower one counts as down. */
 const GENESIS_TIMEOUT_MS = 5_000
 
-/** A node without health checks, for commands that run for a while and end. */
+/** A node without health checks. One that failed a request comes after the others for a while. */
 export class DirectNode implements ChainNode {
   readonly isArchive: boolean
   readonly rpc: RpcNode
   headSlot: number | null = null
-  readonly #client: RpcClient
   readonly #clock: Clock
   #restUntilMs = 0
 
@@ -33,22 +33,25 @@ export class DirectNode implements ChainNode {
   ) {
     this.isArchive = isArchive
     this.#clock = clock
-    this.#client = new RpcClient(address, clock, client)
-    this.rpc = new RpcNode(this.#client, commitment, clock, keepBody)
+    this.rpc = new RpcNode(new RpcClient(address, clock, client), commitment, clock, keepBody)
   }
 
   get name(): string {
-    return this.#client.name
+    return this.rpc.client.name
+  }
+
+  /** Whether it failed a request a short time ago. */
+  get isResting(): boolean {
+    return this.#clock.now() < this.#restUntilMs
   }
 
   get rank(): number {
-    return this.#clock.now() < this.#restUntilMs ? 1 : 0
+    return this.isResting ? 1 : 0
   }
 
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
     const answer = await this.rpc.block(slot, signal)
-    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unavailable'))
-      this.#restUntilMs = this.#clock.now() + REST_MS
+    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unavailable')) this.#rest()
     return answer
   }
 
@@ -61,10 +64,19 @@ export class DirectNode implements ChainNode {
   }
 
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
-    return this.rpc.slotsFrom(slot, limit, signal)
+    try {
+      return await this.rpc.slotsFrom(slot, limit, signal)
+    } catch (error) {
+      if (error instanceof NodeError) this.#rest()
+      throw error
+    }
   }
 
   async close(): Promise<void> {
-    await this.#client.close()
+    await this.rpc.client.close()
+  }
+
+  #rest(): void {
+    this.#restUntilMs = this.#clock.now() + REST_MS
   }
 }
