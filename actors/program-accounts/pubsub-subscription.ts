@@ -29,11 +29,11 @@ const slotNotice = z.object({ slot: z.int().min(0) })
 /** Returns a function that subscribes at the first of some WebSocket URLs that accepts. `urls` is read at each call. */
 export function pubsubSubscriptions(urls: () => readonly string[], clock: Clock): SubscribeProgram {
   return async (program, listener, signal) => {
-    const known = nodeAddresses(urls())
+    const distinct = [...new Set(urls())]
     let last: unknown = new Error('no node with WebSocket subscriptions is configured')
-    for (const [at, { name }] of known.entries())
+    for (const [at, { name }] of nodeAddresses(distinct).entries())
       try {
-        const connection = new PubsubConnection(urls()[at]!, name, program, listener, clock)
+        const connection = new PubsubConnection(distinct[at]!, name, program, listener, clock)
         await connection.open(signal)
         return connection
       } catch (error) {

@@ -132,7 +132,8 @@ export class NodeGroup<C extends NodeClients> {
     this.#probing = null
   }
 
-  #follow(urls: readonly string[]): void {
+  #follow(listed: readonly string[]): void {
+    const urls = [...new Set(listed)]
     const isSame = urls.length === this.#nodes.length && urls.every((url, at) => url === this.#nodes[at]!.url)
     if (isSame) return
     void this.close()

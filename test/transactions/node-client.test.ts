@@ -227,6 +227,13 @@ t.test('an answer of the wrong form is a fault, and never a status or a height',
   }
 })
 
+t.test('a node that is listed twice is one node, whose requests in flight go on', async (t) => {
+  const node = await nodeAt(t, 100)
+  const client = clientOf(t, [node, node])
+  const both = [client.height(signal), client.isBlockhashValid('valid', signal)]
+  t.match(await Promise.all(both), [{ slot: 100 }, { isValid: true }])
+})
+
 t.test('without a node each request fails at once', async (t) => {
   t.equal(await faultOf(height(clientOf(t, []))), 'unreachable')
 })
