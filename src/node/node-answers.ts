@@ -22,7 +22,7 @@ export async function callAndRead<T>(
     return read(result, body)
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
-    const detail = `${error.field} of the answer to ${method}`
+    const detail = `${error.field} in the answer to ${method}`
     throw new NodeError(client.name, { kind: 'garbage', detail })
   }
 }

@@ -1,10 +1,11 @@
 import { SLOT_MAX } from '../chain/chain-numbers.ts'
 import { placeBlock, readRpcBlock } from '../chain/rpc/block.ts'
-import { isCount } from '../chain/rpc/fields.ts'
+import { isCount, listOf, Unreadable } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
 import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader } from './chain-node.ts'
+import { callAndRead, type ReadResult } from './node-answers.ts'
 import { describeFault, NodeError, RPC_CODE } from './node-fault.ts'
-import type { RpcAnswer, RpcClient } from './rpc-client.ts'
+import type { CallOptions, RpcAnswer, RpcClient } from './rpc-client.ts'
 
 /** A node's RPC methods about blocks, with checked answers. */
 export class RpcNode {
@@ -23,30 +24,30 @@ export class RpcNode {
 
   /** Returns the newest slot at the commitment; throws NodeError. */
   async slot(signal: AbortSignal, timeoutMs: number): Promise<number> {
-    const options = { signal, timeoutMs, urgent: true }
-    const { result } = await this.client.call('getSlot', [{ commitment: this.#commitment }], options)
-    return this.#slotOf(result, 'getSlot')
+    const params = [{ commitment: this.#commitment }]
+    return this.#read('getSlot', params, { signal, timeoutMs, urgent: true }, slotOf)
   }
 
   /** Returns the genesis hash in base58; throws NodeError. */
   async genesisHash(signal: AbortSignal, timeoutMs: number): Promise<string> {
-    const { result } = await this.client.call('getGenesisHash', [], { signal, timeoutMs, urgent: true })
-    if (typeof result !== 'string') throw this.#garbage('getGenesisHash')
-    return result
+    return this.#read('getGenesisHash', [], { signal, timeoutMs, urgent: true }, (result) => {
+      if (typeof result !== 'string') throw new Unreadable('hash')
+      return result
+    })
   }
 
   /** Lists slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
     const params = [slot, limit, { commitment: this.#commitment }]
-    const { result } = await this.client.call('getBlocksWithLimit', params, { signal })
-    if (!Array.isArray(result)) throw this.#garbage('getBlocksWithLimit')
-    let least = slot
-    for (const each of result) {
-      if (!isSlot(each)) throw this.#garbage('getBlocksWithLimit', each)
-      if (each < least) throw this.#garbage('getBlocksWithLimit')
-      least = each + 1
-    }
-    return result as number[]
+    return this.#read('getBlocksWithLimit', params, { signal }, (result) => {
+      let least = slot
+      return listOf(result, 'slots').map((value) => {
+        const each = slotOf(value)
+        if (each < least) throw new Unreadable('slots')
+        least = each + 1
+        return each
+      })
+    })
   }
 
   /** Returns the first slot whose block the node stores, cached for a few seconds; throws NodeError. */
@@ -54,8 +55,7 @@ export class RpcNode {
     const now = this.#clock.now()
     if (this.#firstAvailable !== null && now - this.#firstAvailable.atMs < FIRST_AVAILABLE_MS)
       return this.#firstAvailable.slot
-    const { result } = await this.client.call('getFirstAvailableBlock', [], { signal })
-    const slot = this.#slotOf(result, 'getFirstAvailableBlock')
+    const slot = await this.#read('getFirstAvailableBlock', [], { signal }, slotOf)
     this.#firstAvailable = { slot, atMs: now }
     return slot
   }
@@ -156,22 +156,23 @@ export class RpcNode {
     }
   }
 
-  #slotOf(result: unknown, method: string): number {
-    if (!isSlot(result)) throw this.#garbage(method, result)
-    return result
-  }
-
-  /** Builds the fault of an invalid answer. If `value` is a number, the fault names it if it cannot be a slot. */
-  #garbage(method: string, value?: unknown): NodeError {
-    const detail =
-      typeof value === 'number'
-        ? `${method} gave ${value}, which is not a slot from 0 to ${SLOT_MAX}`
-        : `no result of ${method}`
-    return new NodeError(this.client.name, { kind: 'garbage', detail })
+  #read<T>(
+    method: string,
+    params: readonly unknown[],
+    options: CallOptions,
+    read: ReadResult<T>
+  ): Promise<T> {
+    return callAndRead(this.client, method, params, options, read)
   }
 }
 
-const isSlot = (value: unknown): value is number => isCount(value) && value <= SLOT_MAX
+/** Reads a slot. Throws Unreadable, which names a number that is not a slot. */
+function slotOf(value: unknown): number {
+  if (isCount(value) && value <= SLOT_MAX) return value
+  throw new Unreadable(
+    typeof value === 'number' ? `${value}, which is not a slot from 0 to ${SLOT_MAX},` : 'slot'
+  )
+}
 
 /** The cheapest complete encoding, measured from the answer to events, is base64 (loadtest/rpc-source.ts). */
 export const BLOCK_PARAMS = {
