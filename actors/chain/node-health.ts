@@ -3,6 +3,7 @@ import { backoffMs, jittered } from '../../machines/backoff.ts'
 import {
   upstreamMachine,
   type UpstreamContext,
+  type UpstreamEvent,
   type UpstreamPolicy,
   type UpstreamState
 } from '../../machines/upstream.machine.ts'
@@ -19,7 +20,7 @@ export interface NodeChecks {
   readonly intervalMs: () => number
   /** Requests the genesis; returns null if the cluster is the expected one, else the reason for refusal. */
   readonly admit: (signal: AbortSignal) => Promise<string | null>
-  /** Requests the slots and calls `answered` or `disbelieved`. */
+  /** Requests the slots and calls `note`. */
   readonly readSlots: (signal: AbortSignal) => Promise<void>
   /** Called after each probe. */
   readonly probed: () => void
@@ -95,19 +96,9 @@ export class NodeHealth {
     await this.#probing
   }
 
-  /** Judges the node by its slot and the newest slot known. */
-  answered(slot: number, newest: number): void {
-    this.#machine.send({ type: 'answered', slot, newest })
-  }
-
-  /** Takes the node down for a slot that nothing bears out. */
-  disbelieved(reason: string): void {
-    this.#machine.send({ type: 'disbelieved', reason })
-  }
-
-  /** Notes a failed request or probe. */
-  failed(reason: string): void {
-    this.#machine.send({ type: 'failed', reason })
+  /** Judges the node by the outcome of a request. */
+  note(event: UpstreamEvent): void {
+    this.#machine.send(event)
   }
 
   /** Checks the cluster again, and probes a node that is down at once. */

@@ -6,9 +6,9 @@ import type {
   BlockHeader,
   ChainNode
 } from '../../src/node/chain-node.ts'
-import { DirectNode } from '../../src/node/direct-node.ts'
 import type { NodeAddress } from '../../src/node/node-address.ts'
-import type { RpcClientOptions } from '../../src/node/rpc-client.ts'
+import { RpcClient, type RpcClientOptions } from '../../src/node/rpc-client.ts'
+import { RpcNode } from '../../src/node/rpc-node.ts'
 import type { Ports } from '../../src/ports.ts'
 import { NodeHealth } from './node-health.ts'
 
@@ -35,7 +35,7 @@ const RESTING_RANK = 20
 
 /** One upstream node: probed continuously, and used to fetch blocks while it is up. */
 export class Upstream implements ChainNode {
-  readonly #node: DirectNode
+  readonly #node: RpcNode
   readonly #health: NodeHealth
   readonly #options: UpstreamOptions
   readonly #around: UpstreamSurroundings
@@ -52,7 +52,8 @@ export class Upstream implements ChainNode {
     this.#options = options
     this.#around = around
     const { client, commitment, probeMs } = options
-    this.#node = new DirectNode(address, isArchive, commitment, ports.clock, { client, keepBody: false })
+    const { clock } = ports
+    this.#node = new RpcNode(new RpcClient(address, clock, client), clock, { commitment, isArchive })
     const checks = {
       name: this.name,
       probeLimitMs: null,
@@ -92,7 +93,7 @@ export class Upstream implements ChainNode {
 
   /** Requests sent since the start, and requests that wait. */
   get requests(): { readonly sent: number; readonly waiting: number } {
-    const { sent, waiting } = this.#node.rpc.client
+    const { sent, waiting } = this.#node.client
     return { sent, waiting }
   }
 
@@ -104,7 +105,7 @@ export class Upstream implements ChainNode {
 
   /** Opens new connections, checks the cluster again, and probes a node that is down at once. */
   reconnect(): void {
-    this.#node.rpc.client.renewConnections()
+    this.#node.client.renewConnections()
     this.#health.reconnect()
   }
 
@@ -125,7 +126,7 @@ export class Upstream implements ChainNode {
   }
 
   genesis(signal: AbortSignal): Promise<string> {
-    return this.#node.rpc.genesisHash(signal, this.#options.probeTimeoutMs)
+    return this.#node.genesis(signal, this.#options.probeTimeoutMs)
   }
 
   slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
@@ -134,13 +135,14 @@ export class Upstream implements ChainNode {
 
   async #readSlot(signal: AbortSignal): Promise<void> {
     this.#announcedSlot = 0
-    const slot = await this.#node.rpc.slot(signal, this.#options.probeTimeoutMs)
+    const slot = await this.#node.slot(signal, this.#options.probeTimeoutMs)
     if (signal.aborted) return
     // Heads announced meanwhile are newer than the answer, which does not mean that the node lags.
     this.#answered(Math.max(slot, this.#announcedSlot))
   }
 
   #answered(slot: number): void {
-    this.#health.answered(slot, this.isArchive ? slot : Math.max(slot, this.#around.newest()))
+    const newest = this.isArchive ? slot : Math.max(slot, this.#around.newest())
+    this.#health.note({ type: 'answered', slot, newest })
   }
 }

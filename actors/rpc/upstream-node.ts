@@ -231,7 +231,7 @@ export class UpstreamNode implements RpcUpstream {
     const { kind } = error.fault
     if (kind === 'throttled' || kind === 'busy' || kind === 'too-large') return
     if (refusesRequest(error.fault)) return
-    this.#health.failed(error.message)
+    this.#health.note({ type: 'failed', reason: error.message })
     this.#around.changed()
   }
 
@@ -269,9 +269,10 @@ export class UpstreamNode implements RpcUpstream {
     if (!this.#around.isBorneOut(processed)) {
       this.falseSlots++
       this.#slots = [null, null, null]
-      this.#health.disbelieved(
-        `it claims slot ${processed}, which neither a majority of the nodes nor an indexed block confirms`
-      )
+      this.#health.note({
+        type: 'disbelieved',
+        reason: `it claims slot ${processed}, which neither a majority of the nodes nor an indexed block confirms`
+      })
       this.#wentDownAtMs = null
       return
     }
@@ -279,7 +280,7 @@ export class UpstreamNode implements RpcUpstream {
     this.#slots = [...slots]
     for (const [at, commitment] of COMMITMENTS.entries()) this.#around.reached(commitment, slots[at]!)
     const newest = this.isArchive ? processed : Math.max(processed, this.#around.newest())
-    this.#health.answered(processed, newest)
+    this.#health.note({ type: 'answered', slot: processed, newest })
   }
 
   async #readSlots(signal: AbortSignal): Promise<readonly number[]> {

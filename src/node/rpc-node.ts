@@ -2,24 +2,53 @@ import { SLOT_MAX } from '../chain/chain-numbers.ts'
 import { placeBlock, readRpcBlock } from '../chain/rpc/block.ts'
 import { isCount, listOf, Unreadable } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
-import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader } from './chain-node.ts'
+import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader, ChainNode } from './chain-node.ts'
 import { callAndRead, type ReadResult } from './node-answers.ts'
 import { describeFault, NodeError, RPC_CODE } from './node-fault.ts'
 import type { CallOptions, RpcAnswer, RpcClient } from './rpc-client.ts'
 
-/** A node's RPC methods about blocks, with checked answers. */
-export class RpcNode {
+export interface RpcNodeOptions {
+  readonly commitment: BlockCommitment
+  readonly isArchive: boolean
+  /** Whether blocks come with the bytes they were read from; false if absent. */
+  readonly keepBody?: boolean
+}
+
+/** Time after a fault during which a node is queried only after all others, in milliseconds. */
+const REST_MS = 5_000
+/** Timeout of a genesis request. Nodes answer it from memory, so a slower one counts as down. */
+const GENESIS_TIMEOUT_MS = 5_000
+
+/** A node that is queried for blocks by JSON-RPC. One that failed a request comes after the others for a while. */
+export class RpcNode implements ChainNode {
   readonly client: RpcClient
+  readonly isArchive: boolean
+  headSlot: number | null = null
   readonly #commitment: BlockCommitment
   readonly #clock: Clock
   readonly #keepBody: boolean
   #firstAvailable: { readonly slot: number; readonly atMs: number } | null = null
+  #restUntilMs = 0
 
-  constructor(client: RpcClient, commitment: BlockCommitment, clock: Clock, keepBody = false) {
+  constructor(client: RpcClient, clock: Clock, { commitment, isArchive, keepBody = false }: RpcNodeOptions) {
     this.client = client
+    this.isArchive = isArchive
     this.#commitment = commitment
     this.#clock = clock
     this.#keepBody = keepBody
+  }
+
+  get name(): string {
+    return this.client.name
+  }
+
+  /** Whether it failed a request a short time ago. */
+  get isResting(): boolean {
+    return this.#clock.now() < this.#restUntilMs
+  }
+
+  get rank(): number {
+    return this.isResting ? 1 : 0
   }
 
   /** Returns the newest slot at the commitment; throws NodeError. */
@@ -29,7 +58,7 @@ export class RpcNode {
   }
 
   /** Returns the genesis hash in base58; throws NodeError. */
-  async genesisHash(signal: AbortSignal, timeoutMs: number): Promise<string> {
+  async genesis(signal: AbortSignal, timeoutMs = GENESIS_TIMEOUT_MS): Promise<string> {
     return this.#read('getGenesisHash', [], { signal, timeoutMs, urgent: true }, (result) => {
       if (typeof result !== 'string') throw new Unreadable('hash')
       return result
@@ -39,15 +68,12 @@ export class RpcNode {
   /** Lists slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
     const params = [slot, limit, { commitment: this.#commitment }]
-    return this.#read('getBlocksWithLimit', params, { signal }, (result) => {
-      let least = slot
-      return listOf(result, 'slots').map((value) => {
-        const each = slotOf(value)
-        if (each < least) throw new Unreadable('slots')
-        least = each + 1
-        return each
-      })
-    })
+    try {
+      return await this.#read('getBlocksWithLimit', params, { signal }, (result) => readSlots(result, slot))
+    } catch (error) {
+      if (error instanceof NodeError) this.#rest()
+      throw error
+    }
   }
 
   /** Returns the first slot whose block the node stores, cached for a few seconds; throws NodeError. */
@@ -75,13 +101,9 @@ export class RpcNode {
 
   /** Fetches the block of a slot; rejects only with the signal's reason. */
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
-    try {
-      const params = [slot, { ...BLOCK_PARAMS, commitment: this.#commitment }]
-      return this.#readBlock(await this.client.call('getBlock', params, { signal }), slot)
-    } catch (error) {
-      if (!(error instanceof NodeError)) throw error
-      return this.#absence(error, slot, signal)
-    }
+    const answer = await this.#block(slot, signal)
+    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unavailable')) this.#rest()
+    return answer
   }
 
   /** Fetches the header of a slot's block; rejects only with the signal's reason. */
@@ -102,6 +124,24 @@ export class RpcNode {
         blockhash,
         parentBlockhash: previousBlockhash
       }
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      return this.#absence(error, slot, signal)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.client.close()
+  }
+
+  #rest(): void {
+    this.#restUntilMs = this.#clock.now() + REST_MS
+  }
+
+  async #block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
+    try {
+      const params = [slot, { ...BLOCK_PARAMS, commitment: this.#commitment }]
+      return this.#readBlock(await this.client.call('getBlock', params, { signal }), slot)
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
       return this.#absence(error, slot, signal)
@@ -172,6 +212,17 @@ function slotOf(value: unknown): number {
   throw new Unreadable(
     typeof value === 'number' ? `${value}, which is not a slot from 0 to ${SLOT_MAX},` : 'slot'
   )
+}
+
+/** Reads slots from one on, ascending. Throws Unreadable. */
+function readSlots(result: unknown, from: number): readonly number[] {
+  let least = from
+  return listOf(result, 'slots').map((value) => {
+    const slot = slotOf(value)
+    if (slot < least) throw new Unreadable('slots')
+    least = slot + 1
+    return slot
+  })
 }
 
 /** The cheapest complete encoding, measured from the answer to events, is base64 (loadtest/rpc-source.ts). */

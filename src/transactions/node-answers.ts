@@ -1,9 +1,9 @@
 import {
+  countOf,
   isCount,
   keyTextOf,
   listOf,
   listOrEmpty,
-  countOf,
   objectOf,
   Unreadable
 } from '../chain/rpc/fields.ts'
@@ -11,18 +11,19 @@ import { readInContext } from '../node/node-answers.ts'
 import { COMMITMENTS } from './bundle-landing.ts'
 import type { SignatureStatus, SimulatedOutcome } from './ports.ts'
 
-/** Statuses at a slot, in the order of the signatures. */
-export interface Statuses {
-  readonly contextSlot: number
-  readonly statuses: readonly (SignatureStatus | null)[]
-}
+/** Makes a reader of a result whose value is at a slot. */
+export const atSlot =
+  <T>(read: (value: unknown) => T) =>
+  (result: unknown): { readonly contextSlot: number; readonly value: T } => {
+    const { slot, value } = readInContext(result)
+    return { contextSlot: slot, value: read(value) }
+  }
 
-/** Reads the result of getSignatureStatuses for `count` signatures. Throws Unreadable. */
-export function readStatuses(result: unknown, count: number): Statuses {
-  const { slot: contextSlot, value } = readInContext(result)
-  const list = listOf(value, 'statuses')
-  if (list.length !== count) throw new Unreadable('statuses')
-  return { contextSlot, statuses: list.map(readStatus) }
+/** Reads the value of getSignatureStatuses for `count` signatures. Throws Unreadable. */
+export function readStatuses(value: unknown, count: number): readonly (SignatureStatus | null)[] {
+  const statuses = listOf(value, 'statuses')
+  if (statuses.length !== count) throw new Unreadable('statuses')
+  return statuses.map(readStatus)
 }
 
 /** Reads one status; null for an unknown signature. */
@@ -39,12 +40,14 @@ function readStatus(value: unknown): SignatureStatus | null {
   }
 }
 
-/** Reads the result of simulateTransaction. Throws Unreadable. */
-export function readSimulation(result: unknown): SimulatedOutcome {
-  const { err = null, logs, unitsConsumed } = objectOf(readInContext(result).value, 'value')
-  const lines = listOrEmpty(logs, 'logs')
-  if (!isTexts(lines)) throw new Unreadable('logs')
-  return { err, logs: lines, unitsConsumed: countOrNull(unitsConsumed, 'unitsConsumed') }
+/** Reads the value of simulateTransaction. Throws Unreadable. */
+export function readSimulation(value: unknown): SimulatedOutcome {
+  const { err = null, logs, unitsConsumed } = objectOf(value, 'value')
+  return {
+    err,
+    logs: textsOf(listOrEmpty(logs, 'logs'), 'logs'),
+    unitsConsumed: countOrNull(unitsConsumed, 'unitsConsumed')
+  }
 }
 
 /** Reads the result of getEpochInfo. Throws Unreadable. */
@@ -53,39 +56,24 @@ export function readHeight(result: unknown): { readonly slot: number; readonly h
   return { slot: countOf(absoluteSlot, 'absoluteSlot'), height: countOf(blockHeight, 'blockHeight') }
 }
 
-/** Reads the signatures in the result of getBlock. Throws Unreadable. */
-export function readSignatures(result: unknown): readonly string[] {
-  const { signatures } = objectOf(result, 'result')
-  const list = listOf(signatures, 'signatures')
-  if (!isTexts(list)) throw new Unreadable('signatures')
-  return list
+/** Reads the signatures of a block; null if the node has no block at the slot. Throws Unreadable. */
+export function readSignatures(result: unknown): readonly string[] | null {
+  return result === null ? null : textsOf(objectOf(result, 'result')['signatures'], 'signatures')
 }
 
-/** Reads the result of isBlockhashValid. Throws Unreadable. */
-export function readValidity(result: unknown): { readonly contextSlot: number; readonly isValid: boolean } {
-  const { slot: contextSlot, value } = readInContext(result)
+/** Reads the value of isBlockhashValid. Throws Unreadable. */
+export function readValidity(value: unknown): boolean {
   if (typeof value !== 'boolean') throw new Unreadable('value')
-  return { contextSlot, isValid: value }
+  return value
 }
 
-/** The data of an account in encoding `base64`, with its owner in base58. */
-export interface OwnedData {
-  readonly owner: string
-  readonly data: Uint8Array
-}
-
-/** Reads the result of getAccountInfo; `found` is null if the account does not exist. Throws Unreadable. */
-export function readOwnedData(result: unknown): {
-  readonly contextSlot: number
-  readonly found: OwnedData | null
-} {
-  const { slot: contextSlot, value } = readInContext(result)
-  if (value === null) return { contextSlot, found: null }
+/** Reads the owner (base58) and data of an account; null if it does not exist. Throws Unreadable. */
+export function readOwnedData(value: unknown): { readonly owner: string; readonly data: Uint8Array } | null {
+  if (value === null) return null
   const { owner, data } = objectOf(value, 'value')
   const [text] = listOf(data, 'data')
   if (typeof text !== 'string') throw new Unreadable('data')
-  const bytes = new Uint8Array(Buffer.from(text, 'base64'))
-  return { contextSlot, found: { owner: keyTextOf(owner, 'owner'), data: bytes } }
+  return { owner: keyTextOf(owner, 'owner'), data: new Uint8Array(Buffer.from(text, 'base64')) }
 }
 
 function countOrNull(value: unknown, field: string): number | null {
@@ -94,5 +82,9 @@ function countOrNull(value: unknown, field: string): number | null {
   return value
 }
 
-const isTexts = (values: readonly unknown[]): values is readonly string[] =>
-  values.every((each) => typeof each === 'string')
+function textsOf(value: unknown, field: string): readonly string[] {
+  return listOf(value, field).map((each) => {
+    if (typeof each !== 'string') throw new Unreadable(field)
+    return each
+  })
+}

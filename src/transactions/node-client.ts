@@ -12,13 +12,13 @@ import { TRANSACTION_REQUEST_MS } from '../time-limits.ts'
 import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
 import { SendBatches } from './send-batches.ts'
 import {
+  atSlot,
   readHeight,
   readOwnedData,
   readSignatures,
   readSimulation,
   readStatuses,
-  readValidity,
-  type Statuses
+  readValidity
 } from './node-answers.ts'
 
 /**
@@ -57,6 +57,9 @@ interface Clients extends NodeClients {
   readonly batches: SendBatches
 }
 
+/** Statuses at a slot, in the order of the signatures. */
+type Statuses = Awaited<ReturnType<TransactionNode['statuses']>>
+
 /**
  * The operator's nodes by JSON-RPC. Each request goes to the node with the newest slot, and to the others if it
  * fails. Statuses from the history are requested from every node, because a node's history may have gaps that it does
@@ -89,7 +92,9 @@ export class RpcTransactionNode implements TransactionNode {
   async simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome> {
     const options = { encoding: 'base64', commitment: 'processed', sigVerify: true }
     const transaction = Buffer.from(wire).toString('base64')
-    return this.#nodes.read('simulateTransaction', [transaction, options], signal, readSimulation)
+    const params = [transaction, options]
+    const read = atSlot(readSimulation)
+    return (await this.#nodes.read('simulateTransaction', params, signal, read)).value
   }
 
   async statuses(
@@ -98,7 +103,10 @@ export class RpcTransactionNode implements TransactionNode {
     signal: AbortSignal
   ): ReturnType<TransactionNode['statuses']> {
     const params = [signatures, { searchTransactionHistory: history }]
-    const read = (result: unknown): Statuses => readStatuses(result, signatures.length)
+    const read = (result: unknown): Statuses => {
+      const { contextSlot, value } = atSlot((list) => readStatuses(list, signatures.length))(result)
+      return { contextSlot, statuses: value }
+    }
     if (!everyNode) return this.#nodes.read('getSignatureStatuses', params, signal, read)
     const answers = await this.#nodes.askEach(({ clients }) =>
       callAndRead(clients.reads, 'getSignatureStatuses', params, { signal }, read)
@@ -121,9 +129,7 @@ export class RpcTransactionNode implements TransactionNode {
 
   async blockSignatures(slot: number, signal: AbortSignal): Promise<readonly string[]> {
     const options = { ...SIGNATURES_OF_BLOCK, ...CONFIRMED }
-    const read = (result: unknown): readonly string[] | null =>
-      result === null ? null : readSignatures(result)
-    const signatures = await this.#nodes.read('getBlock', [slot, options], signal, read)
+    const signatures = await this.#nodes.read('getBlock', [slot, options], signal, readSignatures)
     // A node answers null to a slot without a block, so it has not failed.
     if (signatures === null)
       throw new NodeError('node', { kind: 'garbage', detail: `no block at slot ${slot}` })
@@ -142,29 +148,32 @@ export class RpcTransactionNode implements TransactionNode {
     blockhash: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly isValid: boolean }> {
-    return this.#nodes.read('isBlockhashValid', [blockhash, CONFIRMED], signal, readValidity)
+    const params = [blockhash, CONFIRMED]
+    const read = atSlot(readValidity)
+    const { contextSlot, value } = await this.#nodes.read('isBlockhashValid', params, signal, read)
+    return { contextSlot, isValid: value }
   }
 
   async nonce(
     account: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly value: string | null }> {
-    const { contextSlot, found } = await this.#account(account, signal)
+    const { contextSlot, value: found } = await this.#account(account, signal)
     const state = found && nonceStateOf({ owner: pubkeyFromBase58(found.owner), data: found.data })
     return { contextSlot, value: state && encodeBase58(state.value) }
   }
 
   async account(address: string, signal: AbortSignal): ReturnType<TransactionNode['account']> {
-    return (await this.#account(address, signal)).found
+    return (await this.#account(address, signal)).value
   }
 
   async close(): Promise<void> {
     await this.#nodes.close()
   }
 
-  #account(address: string, signal: AbortSignal): Promise<ReturnType<typeof readOwnedData>> {
+  #account(address: string, signal: AbortSignal) {
     const params = [address, { encoding: 'base64', ...CONFIRMED }]
-    return this.#nodes.read('getAccountInfo', params, signal, readOwnedData)
+    return this.#nodes.read('getAccountInfo', params, signal, atSlot(readOwnedData))
   }
 }
 

@@ -19,7 +19,10 @@ const { signal } = new AbortController()
 /** A node that answers every request with one result. */
 function nodeOf(result: unknown): RpcNode {
   const client = { name: 'node', call: async () => ({ result, body: Buffer.of() }) }
-  return new RpcNode(client as unknown as RpcClient, 'confirmed', systemPorts.clock)
+  return new RpcNode(client as unknown as RpcClient, systemPorts.clock, {
+    commitment: 'confirmed',
+    isArchive: false
+  })
 }
 
 testWithFixtures(
