@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { KnownOffChain, OffChainReading, OffChainSource } from '../../src/accounts/ports.ts'
-import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { OffChainFetch } from './off-chain-fetch.ts'
 

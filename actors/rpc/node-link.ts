@@ -2,7 +2,7 @@ import type { NodeAddress } from '../../src/node/node-address.ts'
 import type { NodeError, NodeFault } from '../../src/node/node-fault.ts'
 import { NodeHttp, type RequestWay } from '../../src/node/node-http.ts'
 import type { Clock } from '../../src/ports.ts'
-import { answerMemory, type AnswerMemory } from '../../src/memory/answer-memory.ts'
+import { answerMemory, type AnswerMemory } from '../../src/kernel/memory/answer-memory.ts'
 import type { ResponseStart } from '../../src/node/answer-body.ts'
 import { ReadSockets } from './read-sockets.ts'
 

@@ -5,7 +5,7 @@ import { readInContext } from '../node/node-answers.ts'
 import { NodeGroup, type NodeClients } from '../node/node-group.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
-import { ACCOUNTS_REQUEST_MS } from '../time-limits.ts'
+import { ACCOUNTS_REQUEST_MS } from '../kernel/time-limits.ts'
 import { readAccount, readAddressed, readEpochSchedule, withExactLamports } from './node-answers.ts'
 import type { AccountNode, ProgramAccountsQuery } from './ports.ts'
 

@@ -1,7 +1,7 @@
 import { epochOf, type EpochSchedule } from '../chain/epoch-schedule.ts'
 import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { NO_FEE, type TransferFeeLookup } from '../chain/transfer-fee.ts'
-import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
 import { NodeError } from '../node/node-fault.ts'
 import type { Clock } from '../ports.ts'
 import { readMintAccount } from './mint-account.ts'

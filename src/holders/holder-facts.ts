@@ -1,5 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
 import type { CashList } from '../market/cash.ts'
 import type { Clock } from '../ports.ts'
 import type { HolderSums } from './row-bytes.ts'

@@ -1,4 +1,4 @@
-import { AnswersTooLarge, type AnswerMemory } from '../memory/answer-memory.ts'
+import { AnswersTooLarge, type AnswerMemory } from '../kernel/memory/answer-memory.ts'
 import type { Clock } from '../ports.ts'
 import { AnswerBody, BodyTooLong, type ResponseStart } from './answer-body.ts'
 import type { NodeAddress } from './node-address.ts'

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { answerMemory, type AnswerMemory } from '../memory/answer-memory.ts'
+import { answerMemory, type AnswerMemory } from '../kernel/memory/answer-memory.ts'
 import type { Clock } from '../ports.ts'
 import { ERROR_WINDOW_BYTES, type ResponseStart } from './answer-body.ts'
 import type { NodeAddress } from './node-address.ts'

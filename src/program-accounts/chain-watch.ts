@@ -1,8 +1,8 @@
 import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import type { BlockObserver, CommittedBlocks } from '../node/committed-blocks.ts'
-import type { CommitFeed } from '../views/commit-feed.ts'
+import type { BlockObserver, CommittedBlocks } from '../ingest/committed-blocks.ts'
+import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 
 /** A block that the index has. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
 import type { Clock } from '../ports.ts'
 import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 

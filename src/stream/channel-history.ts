@@ -1,5 +1,5 @@
 import type { LogStore, Storage } from '../../storage/port.ts'
-import { HEAP_ALLOCATOR } from '../memory/arena.ts'
+import { HEAP_ALLOCATOR } from '../kernel/memory/arena.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'

@@ -1,7 +1,7 @@
 import { decodeBase58, encodeBase58 } from '../chain/base58.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import type { BlockObserver, CommittedBlocks } from '../node/committed-blocks.ts'
+import type { BlockObserver, CommittedBlocks } from '../ingest/committed-blocks.ts'
 import type { BlockSightings, SightedBlock, Sighting } from './ports.ts'
 import { RecentBlockhashes } from './recent-blockhashes.ts'
 import { WatchedNonces } from './watched-nonces.ts'

@@ -8,7 +8,7 @@ import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
 import { COMMITMENTS } from './bundle-landing.ts'
 import type { SendTurn } from './fair-queue.ts'
-import { TRANSACTION_REQUEST_MS } from '../time-limits.ts'
+import { TRANSACTION_REQUEST_MS } from '../kernel/time-limits.ts'
 import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
 import { SendBatches } from './send-batches.ts'
 import {

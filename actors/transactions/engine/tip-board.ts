@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { ServiceError } from '../../../src/errors.ts'
+import { ServiceError } from '../../../src/kernel/errors.ts'
 import type { Clock } from '../../../src/ports.ts'
 import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/tip-floor.ts'
 import type { Tips } from '../../../src/transactions/ports.ts'
