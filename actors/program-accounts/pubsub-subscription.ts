@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { pubkeyToBase58, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
-import { readAddressed, readInContext } from '../../src/accounts/node-answers.ts'
+import { parseWithExactLamports, readAddressed } from '../../src/accounts/node-answers.ts'
 import { Unreadable } from '../../src/chain/rpc/fields.ts'
 import { nodeAddresses } from '../../src/node/node-address.ts'
+import { readInContext } from '../../src/node/node-answers.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type {
   ProgramSubscription,
@@ -28,11 +29,11 @@ const slotNotice = z.object({ slot: z.int().min(0) })
 /** Returns a function that subscribes at the first of some WebSocket URLs that accepts. `urls` is read at each call. */
 export function pubsubSubscriptions(urls: () => readonly string[], clock: Clock): SubscribeProgram {
   return async (program, listener, signal) => {
-    const known = nodeAddresses(urls())
+    const distinct = [...new Set(urls())]
     let last: unknown = new Error('no node with WebSocket subscriptions is configured')
-    for (const [at, { name }] of known.entries())
+    for (const [at, { name }] of nodeAddresses(distinct).entries())
       try {
-        const connection = new PubsubConnection(urls()[at]!, name, program, listener, clock)
+        const connection = new PubsubConnection(distinct[at]!, name, program, listener, clock)
         await connection.open(signal)
         return connection
       } catch (error) {
@@ -154,7 +155,8 @@ class PubsubConnection implements ProgramSubscription {
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
       if (!error.isOutOfRange) return this.#finish(`it sent an account that cannot be read (${error.field})`)
-      this.#listener.update(versionIn(this.#program, exactResult(text)))
+      const { params } = parseWithExactLamports(text) as { readonly params: { readonly result: unknown } }
+      this.#listener.update(versionIn(this.#program, params.result))
     }
   }
 
@@ -194,16 +196,6 @@ function versionIn(program: Pubkey, result: unknown) {
   const { owner, ...stored } = account
   const isGone = account.lamports === 0n || !samePubkey(owner, program)
   return { address, slot, account: isGone ? null : stored }
-}
-
-/** Parses a notice again, with its lamports as bigint: JSON.parse rounds those above 2^53. */
-function exactResult(text: string): unknown {
-  const exact = (key: string, value: unknown, { source }: { readonly source?: string }): unknown =>
-    key === 'lamports' && source !== undefined && /^\d+$/.test(source) ? BigInt(source) : value
-  const { params } = JSON.parse(text, exact as (key: string, value: unknown) => unknown) as {
-    readonly params: { readonly result: unknown }
-  }
-  return params.result
 }
 
 function parsed(text: string): unknown {

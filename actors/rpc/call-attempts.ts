@@ -1,11 +1,10 @@
-import { refusesRequest, type NodeError } from '../../src/node/node-fault.ts'
+import { refusesRequest, wasNotTaken, type NodeError } from '../../src/node/node-fault.ts'
 import {
   NoUpstream,
   RequestRefused,
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
-import { wasUnsent } from './node-link.ts'
 import type { NodeOutcome } from './node-request.ts'
 import type { UpstreamNode } from './upstream-node.ts'
 
@@ -111,7 +110,7 @@ export class CallAttempts {
     if (refusesRequest(error.fault))
       this.#refusal = new RequestRefused(error.fault.kind === 'http' ? error.fault.status : 400)
     else this.#fault = error
-    return this.#call.method.isIdempotent || wasUnsent(error)
+    return this.#call.method.isIdempotent || wasNotTaken(error)
   }
 
   /** Returns the best answer of all nodes, or throws the reason why no node has one. */

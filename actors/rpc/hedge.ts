@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/ports.ts'
-import { endPieces } from '../../src/rpc/ended-pieces.ts'
+import { endPieces } from '../../src/node/ended-pieces.ts'
 import { HedgeBudget } from '../../src/rpc/hedge-budget.ts'
 import type { NodeOutcome } from './node-request.ts'
 

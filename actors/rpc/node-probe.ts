@@ -2,7 +2,7 @@ import type { NodeError, NodeFault } from '../../src/node/node-fault.ts'
 import { COMMITMENTS } from '../../src/rpc/commitment.ts'
 import type { MethodCosts } from '../../src/rpc/method-costs.ts'
 import { readAnswer, readAnswers } from '../../src/rpc/raw-answer.ts'
-import type { ResponseStart } from './answer-body.ts'
+import type { ResponseStart } from '../../src/node/answer-body.ts'
 
 /** A node, as far as a probe needs it. */
 interface ProbedNode {

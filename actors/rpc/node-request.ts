@@ -1,4 +1,4 @@
-import { NodeError, RPC_CODE } from '../../src/node/node-fault.ts'
+import { isDropped, NodeError, RPC_CODE } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
 import { verdictOf, type Verdict } from '../../src/rpc/failover.ts'
 import { longValue } from '../../src/rpc/long-answer.ts'
@@ -14,8 +14,7 @@ import {
 import { ANSWER_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
 import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
 import type { RunPiece } from '../../src/kernel/work/turns.ts'
-import type { ResponseStart } from './answer-body.ts'
-import { isDropped } from './node-link.ts'
+import type { ResponseStart } from '../../src/node/answer-body.ts'
 import type { UpstreamNode } from './upstream-node.ts'
 
 /** An answer of one node, and how to use it. */

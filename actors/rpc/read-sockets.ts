@@ -1,7 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../../src/ports.ts'
-import type { AnswerBody } from './answer-body.ts'
+import type { AnswerBody } from '../../src/node/answer-body.ts'
 import { ReadSocket, type ReadSocketEvents } from './read-socket.ts'
 import { SocketRead } from './socket-read.ts'
 

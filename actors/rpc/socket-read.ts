@@ -1,4 +1,4 @@
-import type { AnswerBody, BodySource } from './answer-body.ts'
+import type { AnswerBody, BodySource } from '../../src/node/answer-body.ts'
 
 /** A read that waits for a socket, or is on its way through one. */
 export class SocketRead implements BodySource {

@@ -1,11 +1,4 @@
-import { createActor, type ActorRefFrom } from 'xstate'
-import { backoffMs, jittered } from '../../machines/backoff.ts'
-import {
-  upstreamMachine,
-  type UpstreamContext,
-  type UpstreamPolicy,
-  type UpstreamState
-} from '../../machines/upstream.machine.ts'
+import type { UpstreamContext, UpstreamPolicy, UpstreamState } from '../../machines/upstream.machine.ts'
 import { NodeError, refusesRequest } from '../../src/node/node-fault.ts'
 import type { NodeAddress } from '../../src/node/node-address.ts'
 import type { Ports } from '../../src/ports.ts'
@@ -15,8 +8,8 @@ import { NodeBudget } from '../../src/rpc/node-budget.ts'
 import type { NodeId } from '../../src/rpc/node-ids.ts'
 import { NodeStatistics } from '../../src/rpc/node-statistics.ts'
 import type { RpcUpstream } from '../../src/rpc/upstreams.ts'
-import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
-import type { ResponseStart } from './answer-body.ts'
+import { NodeHealth } from '../ingest/node-health.ts'
+import type { ResponseStart } from '../../src/node/answer-body.ts'
 import { NodeLink, type NodeLinkTuning } from './node-link.ts'
 import { probeCost, readGenesis, readSlots } from './node-probe.ts'
 
@@ -82,12 +75,10 @@ export class UpstreamNode implements RpcUpstream {
   readonly #tuning: UpstreamNodeTuning
   readonly #around: NodeSurroundings
   readonly #ports: Ports
-  readonly #machine: ActorRefFrom<typeof upstreamMachine>
+  readonly #health: NodeHealth
   /** In the order of COMMITMENTS. */
   #slots: (number | null)[] = [null, null, null]
   #probedAtMs = 0
-  #probing: Promise<void> | null = null
-  #isAdmitted = false
   /** When it went down after being used; null if it has not since its last good probe. */
   #wentDownAtMs: number | null = null
   #latencyMs: number | null = null
@@ -115,12 +106,16 @@ export class UpstreamNode implements RpcUpstream {
     this.#around = around
     this.#ports = ports
     this.link = new NodeLink(address, ports.clock, tuning.link)
-    const backoff = ({ context }: { context: UpstreamContext }): number =>
-      jittered(backoffMs(context.policy.backoff, context.attempt), ports.random())
-    this.#machine = createActor(upstreamMachine.provide({ delays: { backoff } }), {
-      clock: ports.clock,
-      input: tuning
-    })
+    const checks = {
+      name: this.name,
+      probeLimitMs: tuning.probeTimeoutMs,
+      intervalMs: () => this.#intervalMs(),
+      admit: async (signal: AbortSignal) => around.admit(await readGenesis(this, signal)),
+      readSlots: async (signal: AbortSignal) => this.#note(await this.#readSlots(signal)),
+      probed: around.changed,
+      stateChanged: (state: UpstreamState, before: UpstreamState) => this.#stateChanged(state, before)
+    }
+    this.#health = new NodeHealth(tuning, checks, ports)
   }
 
   get name(): string {
@@ -128,11 +123,11 @@ export class UpstreamNode implements RpcUpstream {
   }
 
   get state(): UpstreamState {
-    return this.#machine.getSnapshot().value
+    return this.#health.state
   }
 
   get facts(): UpstreamContext {
-    return this.#machine.getSnapshot().context
+    return this.#health.facts
   }
 
   get latencyMs(): number | null {
@@ -158,7 +153,7 @@ export class UpstreamNode implements RpcUpstream {
   /** Whether it is up and in use. */
   get isUsable(): boolean {
     if (this.#cordonedAtMs !== null) return false
-    return (this.state === 'healthy' || this.state === 'lagging') && !this.link.isResting
+    return this.#health.isUp && !this.link.isResting
   }
 
   /** Tells whether its budget admits a request now. */
@@ -236,73 +231,35 @@ export class UpstreamNode implements RpcUpstream {
     const { kind } = error.fault
     if (kind === 'throttled' || kind === 'busy' || kind === 'too-large') return
     if (refusesRequest(error.fault)) return
-    this.#machine.send({ type: 'failed', reason: error.message })
+    this.#health.note({ type: 'failed', reason: error.message })
     this.#around.changed()
   }
 
   /** Probes the node until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { probeMs, idleProbeMs, recheckMs, backoff } = this.#tuning
-    const awake = new AutoResetEvent()
-    let last: UpstreamState = 'probing'
-    this.#machine.subscribe(({ value }) => {
-      // After an absence the address may lead to another node.
-      if (value === 'probing' && last !== 'probing') {
-        this.#isAdmitted = false
-        this.takesBatches = true
-        this.#slots = [null, null, null]
-        awake.set()
-      }
-      if (value === last) return
-      if (value === 'down' && last !== 'probing') this.#wentDownAtMs = this.#ports.clock.now()
-      if (value === 'healthy' || value === 'lagging' || value === 'refused') this.#wentDownAtMs = null
-      last = value
-      this.#around.changed()
-    })
-    this.#machine.start()
-    while (!signal.aborted) {
-      const { state } = this
-      if (state !== 'down' && state !== 'refused') await this.probe(signal)
-      const restMs = Math.max(this.#around.isBusy() ? probeMs : idleProbeMs, this.#probeBudgetMs())
-      const isUp = this.state === 'healthy' || this.state === 'lagging'
-      const idleMs = isUp ? restMs : Math.max(recheckMs, backoff.ceilingMs)
-      if (this.state !== 'probing') await awake.wait(this.#ports.clock, idleMs, signal)
-    }
-    this.#machine.stop()
+    await this.#health.run(signal)
     await this.link.close()
-  }
-
-  /** Shortest probe interval that the budget allows, in milliseconds. */
-  #probeBudgetMs(): number {
-    return (probeCost(this.costs) / (this.budget.rate * PROBES_SHARE)) * 1_000
   }
 
   /** Requests the node's slots, and judges its health by the answer. Never rejects; concurrent calls share one probe. */
   async probe(signal: AbortSignal): Promise<void> {
-    this.#probing ??= this.#probe(signal).finally(() => (this.#probing = null))
-    await this.#probing
+    await this.#health.probe(signal)
   }
 
-  async #probe(signal: AbortSignal): Promise<void> {
-    const late = new AbortController()
-    const timer = this.#ports.clock.setTimeout(
-      () => late.abort(this.link.error({ kind: 'timeout', afterMs: this.#tuning.probeTimeoutMs })),
-      this.#tuning.probeTimeoutMs
-    )
-    const end = AbortSignal.any([signal, late.signal])
-    try {
-      const refusal = this.#isAdmitted ? null : await this.#admit(end)
-      if (refusal !== null) this.#machine.send({ type: 'refused', reason: refusal })
-      else this.#note(await this.#readSlots(end))
-    } catch (error) {
-      if (signal.aborted) return
-      const isRefusal = error instanceof NodeError && error.fault.kind === 'unauthorized'
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#machine.send({ type: isRefusal ? 'refused' : 'failed', reason })
-    } finally {
-      this.#ports.clock.clearTimeout(timer)
-    }
-    if (!signal.aborted) this.#around.changed()
+  #stateChanged(state: UpstreamState, before: UpstreamState): void {
+    if (state === 'probing') {
+      this.takesBatches = true
+      this.#slots = [null, null, null]
+    } else if (state !== 'down') this.#wentDownAtMs = null
+    else if (before !== 'probing') this.#wentDownAtMs = this.#ports.clock.now()
+    this.#around.changed()
+  }
+
+  /** Returns the probe interval that the load wants and the budget allows, in milliseconds. */
+  #intervalMs(): number {
+    const { probeMs, idleProbeMs } = this.#tuning
+    const budgetMs = (probeCost(this.costs) / (this.budget.rate * PROBES_SHARE)) * 1_000
+    return Math.max(this.#around.isBusy() ? probeMs : idleProbeMs, budgetMs)
   }
 
   /** Notes the slots of a probe, which may be older than those before: another node may have taken over the address. */
@@ -312,7 +269,7 @@ export class UpstreamNode implements RpcUpstream {
     if (!this.#around.isBorneOut(processed)) {
       this.falseSlots++
       this.#slots = [null, null, null]
-      this.#machine.send({
+      this.#health.note({
         type: 'disbelieved',
         reason: `it claims slot ${processed}, which neither a majority of the nodes nor an indexed block confirms`
       })
@@ -323,13 +280,7 @@ export class UpstreamNode implements RpcUpstream {
     this.#slots = [...slots]
     for (const [at, commitment] of COMMITMENTS.entries()) this.#around.reached(commitment, slots[at]!)
     const newest = this.isArchive ? processed : Math.max(processed, this.#around.newest())
-    this.#machine.send({ type: 'answered', slot: processed, newest })
-  }
-
-  async #admit(signal: AbortSignal): Promise<string | null> {
-    const refusal = await this.#around.admit(await readGenesis(this, signal))
-    this.#isAdmitted = refusal === null
-    return refusal
+    this.#health.note({ type: 'answered', slot: processed, newest })
   }
 
   async #readSlots(signal: AbortSignal): Promise<readonly number[]> {

@@ -1,28 +1,12 @@
 import type { EpochSchedule } from '../chain/epoch-schedule.ts'
 import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
-import { isCount, isObject, listOf, objectOf, Unreadable } from '../chain/rpc/fields.ts'
+import { isCount, listOf, objectOf, Unreadable } from '../chain/rpc/fields.ts'
+import type { ReadResult } from '../node/node-answers.ts'
 import type { Account, AddressedAccount } from './ports.ts'
 
 /** JSON.parse reads 2^64 - 1, the rent epoch of an account that pays no rent, as this double. */
 const NO_RENT_AS_DOUBLE = 2 ** 64
 const NO_RENT = 2n ** 64n - 1n
-
-/** A result with a context: its slot, and the value. */
-export interface InContext {
-  readonly slot: number
-  /** The version of the node; absent if the node does not state it. */
-  readonly apiVersion?: string
-  readonly value: unknown
-}
-
-/** Reads a result with a context. Throws Unreadable. */
-export function readInContext(result: unknown): InContext {
-  const { context, value } = objectOf(result, 'result')
-  const { slot, apiVersion } = isObject(context) ? context : {}
-  if (!isCount(slot)) throw new Unreadable('context.slot')
-  if (value === undefined) throw new Unreadable('value')
-  return { slot, value, ...(typeof apiVersion === 'string' && { apiVersion }) }
-}
 
 /**
  * Reads an account in encoding `base64`. Its data is complete unless `isSlice`. Throws Unreadable, also for lamports
@@ -60,16 +44,27 @@ export function readEpochSchedule(result: unknown): EpochSchedule {
 }
 
 /**
- * Parses a response again, with lamports as bigint. Far slower than JSON.parse, so it is used only for answers with
- * an account of more than 2^53 lamports (9 million SOL); mainnet has a few.
+ * Makes a reader that parses the response again, with lamports as bigint, where JSON.parse has rounded them. That is far
+ * slower than JSON.parse, so it is used only for answers with an account of more than 2^53 lamports (9 million SOL);
+ * mainnet has a few.
  */
-export function resultWithExactLamports(body: Buffer): unknown {
+export const withExactLamports =
+  <T>(read: (result: unknown) => T): ReadResult<T> =>
+  (result, body) => {
+    try {
+      return read(result)
+    } catch (error) {
+      if (!(error instanceof Unreadable) || !error.isOutOfRange) throw error
+      const { result: exact } = parseWithExactLamports(body.toString('utf8')) as { readonly result?: unknown }
+      return read(exact)
+    }
+  }
+
+/** Parses JSON with lamports as bigint. */
+export function parseWithExactLamports(text: string): unknown {
   const exact = (key: string, value: unknown, { source }: { readonly source?: string }): unknown =>
     key === 'lamports' && source !== undefined && /^\d+$/.test(source) ? BigInt(source) : value
-  const { result } = JSON.parse(body.toString('utf8'), exact as (key: string, value: unknown) => unknown) as {
-    readonly result?: unknown
-  }
-  return result
+  return JSON.parse(text, exact as (key: string, value: unknown) => unknown)
 }
 
 function readData(data: unknown): Uint8Array {

@@ -1,18 +1,12 @@
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import { listOf, Unreadable } from '../chain/rpc/fields.ts'
-import { NodeError } from '../node/node-fault.ts'
+import { readInContext } from '../node/node-answers.ts'
 import { NodeGroup, type NodeClients } from '../node/node-group.ts'
-import { RpcClient, type RpcAnswer, type RpcClientOptions } from '../node/rpc-client.ts'
+import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
 import { ACCOUNTS_REQUEST_MS } from '../kernel/time-limits.ts'
-import {
-  readAccount,
-  readAddressed,
-  readEpochSchedule,
-  readInContext,
-  resultWithExactLamports
-} from './node-answers.ts'
+import { readAccount, readAddressed, readEpochSchedule, withExactLamports } from './node-answers.ts'
 import type { AccountNode, ProgramAccountsQuery } from './ports.ts'
 
 /** Maximum number of accounts in getMultipleAccounts (agave, MAX_MULTIPLE_ACCOUNTS). */
@@ -77,7 +71,7 @@ export class RpcAccountNode implements AccountNode {
   }
 
   async epochSchedule(signal: AbortSignal): ReturnType<AccountNode['epochSchedule']> {
-    return this.#ask('reads', 'getEpochSchedule', [], signal, readEpochSchedule)
+    return this.#read('getEpochSchedule', [], signal, readEpochSchedule)
   }
 
   async tokenAccounts(
@@ -86,7 +80,7 @@ export class RpcAccountNode implements AccountNode {
     signal: AbortSignal
   ): ReturnType<AccountNode['tokenAccounts']> {
     const params = [pubkeyToBase58(wallet), { programId: pubkeyToBase58(tokenProgram) }, FORM]
-    return this.#ask('reads', 'getTokenAccountsByOwner', params, signal, (result) => {
+    return this.#read('getTokenAccountsByOwner', params, signal, (result) => {
       const { slot, value } = readInContext(result)
       return { slot, accounts: readAddressed(value) }
     })
@@ -102,10 +96,12 @@ export class RpcAccountNode implements AccountNode {
       ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: encodeBase58(bytes) } }))
     ]
     const config = { ...FORM, withContext: true, filters, ...(dataSlice !== undefined && { dataSlice }) }
-    return this.#ask('scans', 'getProgramAccounts', [pubkeyToBase58(program), config], signal, (result) => {
+    const params = [pubkeyToBase58(program), config]
+    const read = withExactLamports((result) => {
       const { slot, apiVersion, value } = readInContext(result)
       return { slot, apiVersion, accounts: readAddressed(value, dataSlice !== undefined) }
     })
+    return this.#nodes.read('getProgramAccounts', params, signal, read, ({ scans }) => scans)
   }
 
   async close(): Promise<void> {
@@ -113,45 +109,21 @@ export class RpcAccountNode implements AccountNode {
   }
 
   async #batch(addresses: readonly Pubkey[], signal: AbortSignal): ReturnType<AccountNode['accounts']> {
-    return this.#ask(
-      'reads',
-      'getMultipleAccounts',
-      [addresses.map(pubkeyToBase58), FORM],
-      signal,
-      (result) => {
-        const { slot, value } = readInContext(result)
-        const list = listOf(value, 'accounts')
-        if (list.length !== addresses.length) throw new Unreadable('accounts')
-        return { slot, accounts: list.map((each) => (each === null ? null : readAccount(each))) }
-      }
-    )
+    const params = [addresses.map(pubkeyToBase58), FORM]
+    return this.#read('getMultipleAccounts', params, signal, (result) => {
+      const { slot, value } = readInContext(result)
+      const list = listOf(value, 'accounts')
+      if (list.length !== addresses.length) throw new Unreadable('accounts')
+      return { slot, accounts: list.map((each) => (each === null ? null : readAccount(each))) }
+    })
   }
 
-  async #ask<T>(
-    client: 'reads' | 'scans',
+  #read<T>(
     method: string,
     params: readonly unknown[],
     signal: AbortSignal,
     read: (result: unknown) => T
   ): Promise<T> {
-    return this.#nodes.ask(
-      async ({ clients }) => readAnswer(await clients[client].call(method, params, { signal }), method, read),
-      signal
-    )
-  }
-}
-
-/** Reads an answer; parses it again with exact lamports where JSON.parse has rounded them. Throws NodeError. */
-function readAnswer<T>({ result, body }: RpcAnswer, method: string, read: (result: unknown) => T): T {
-  try {
-    try {
-      return read(result)
-    } catch (error) {
-      if (!(error instanceof Unreadable) || !error.isOutOfRange) throw error
-      return read(resultWithExactLamports(body))
-    }
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error
-    throw new NodeError('node', { kind: 'garbage', detail: `${error.field} of the answer to ${method}` })
+    return this.#nodes.read(method, params, signal, withExactLamports(read))
   }
 }

@@ -3,10 +3,10 @@ import { sleep, type Clock, type Random } from '../ports.ts'
 import type { NodeStatus } from './source-status.ts'
 import { BlockFinder } from './block-finder.ts'
 import type { BlockCommitment } from './chain-node.ts'
-import { DirectNode } from './direct-node.ts'
 import { nodeAddresses } from './node-address.ts'
 import { NodeError } from './node-fault.ts'
-import type { RpcClientOptions } from './rpc-client.ts'
+import { RpcClient, type RpcClientOptions } from './rpc-client.ts'
+import { RpcNode } from './rpc-node.ts'
 import { RollbackFinder, type StoredChain } from './rollback.ts'
 import { other, SAME, type Standing, type WitnessedBlock } from './standing.ts'
 
@@ -40,20 +40,21 @@ const NOT_YET = 'does not have its blocks yet'
 
 /** Fetches single blocks from nodes, for a source that gets most blocks another way. */
 export class MissingBlocks {
-  readonly #nodes: readonly DirectNode[]
+  readonly #nodes: readonly RpcNode[]
   readonly #options: MissingBlocksOptions
   /** Time until which a node counts as one of our cluster, by the clock. */
-  readonly #admitted = new Map<DirectNode, number>()
-  readonly #refused = new Set<DirectNode>()
+  readonly #admitted = new Map<RpcNode, number>()
+  readonly #refused = new Set<RpcNode>()
   /** The last fault of each queried node; null if its last answer was good. */
-  readonly #faults = new Map<DirectNode, string | null>()
+  readonly #faults = new Map<RpcNode, string | null>()
 
   constructor(options: MissingBlocksOptions) {
     const { urls, archiveUrls, commitment, clock, client } = options
     const live = new Set(urls).size
     this.#options = options
     this.#nodes = nodeAddresses([...urls, ...archiveUrls]).map(
-      (address, at) => new DirectNode(address, at >= live, commitment, clock, { client, keepBody: false })
+      (address, at) =>
+        new RpcNode(new RpcClient(address, clock, client), clock, { commitment, isArchive: at >= live })
     )
   }
 
@@ -87,7 +88,7 @@ export class MissingBlocks {
     const expected = await expectedGenesis()
     const untilMs = clock.now() + WITNESS_MS
     for (;;) {
-      const said = new Map<DirectNode, string>()
+      const said = new Map<RpcNode, string>()
       for (const node of this.#nodes) {
         const standing = await this.#witness(node, block, expected, signal)
         if (typeof standing !== 'string') return standing
@@ -106,14 +107,14 @@ export class MissingBlocks {
 
   /** Returns a node's verdict on a stream's block; a text if it reached no verdict. */
   async #witness(
-    node: DirectNode,
+    node: RpcNode,
     { slot, blockhash, isSettled }: WitnessedBlock,
     expected: string | null,
     signal: AbortSignal
   ): Promise<Standing | string> {
     try {
-      const genesis = await node.rpc.genesisHash(signal, GENESIS_TIMEOUT_MS)
-      const theirs = await node.rpc.blockhash(slot, signal, GENESIS_TIMEOUT_MS)
+      const genesis = await node.genesis(signal, GENESIS_TIMEOUT_MS)
+      const theirs = await node.blockhash(slot, signal, GENESIS_TIMEOUT_MS)
       this.#faults.set(node, null)
       const isOurs = expected === null || genesis === expected
       if (theirs === blockhash) {
@@ -158,11 +159,11 @@ export class MissingBlocks {
   }
 
   /** Returns whether a node is of the store's cluster. A node that does not answer is checked again next time. */
-  async #isAdmitted(node: DirectNode, signal: AbortSignal): Promise<boolean> {
+  async #isAdmitted(node: RpcNode, signal: AbortSignal): Promise<boolean> {
     if (this.#believes(node)) return true
     if (this.#refused.has(node)) return false
     try {
-      const genesis = await node.rpc.genesisHash(signal, GENESIS_TIMEOUT_MS)
+      const genesis = await node.genesis(signal, GENESIS_TIMEOUT_MS)
       const expected = await this.#options.expectedGenesis()
       if (expected === null || genesis === expected)
         this.#admitted.set(node, this.#options.clock.now() + ADMITTED_MS)
@@ -176,11 +177,11 @@ export class MissingBlocks {
     return this.#believes(node)
   }
 
-  #believes(node: DirectNode): boolean {
+  #believes(node: RpcNode): boolean {
     return this.#options.clock.now() < (this.#admitted.get(node) ?? 0)
   }
 
-  #refuse(node: DirectNode, line: string): void {
+  #refuse(node: RpcNode, line: string): void {
     this.#faults.set(node, line)
     if (this.#refused.has(node)) return
     this.#refused.add(node)

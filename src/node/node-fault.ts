@@ -102,6 +102,33 @@ export const refusesRequest = (fault: NodeFault): boolean =>
 export const refusesSize = (fault: NodeFault): boolean =>
   fault.kind === 'http' && fault.status === TOO_LARGE_STATUS
 
+/** Codes of errors by which no connection was made. */
+const NOT_CONNECTED: readonly string[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT'
+]
+
+/**
+ * Returns whether a node cannot have taken a failed request, so that even a send may go to another node: no connection was
+ * made, or the node refused the request for its rate or size without reading it.
+ */
+export function wasNotTaken({ fault, cause }: NodeError): boolean {
+  if (fault.kind === 'busy' || fault.kind === 'throttled' || refusesSize(fault)) return true
+  const { code = '', syscall } = (cause ?? {}) as NodeJS.ErrnoException
+  // EHOSTUNREACH can also end an open connection, after bytes were sent.
+  return NOT_CONNECTED.includes(code) && syscall !== 'read' && syscall !== 'write'
+}
+
+/** Returns whether the node closed a connection while a request was on it, as it may close an idle one. */
+export function isDropped({ cause }: NodeError): boolean {
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
 /** Returns whether a node refused because it stores no transaction history. */
 export const hasNoHistory = (error: unknown): boolean =>
   error instanceof NodeError &&

@@ -1,6 +1,7 @@
 import { isCount } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
 import { nodeAddresses, type NodeAddress } from './node-address.ts'
+import { callAndRead, type ReadResult } from './node-answers.ts'
 import { NodeError, refusesRequest } from './node-fault.ts'
 import type { RpcClient } from './rpc-client.ts'
 
@@ -70,6 +71,17 @@ export class NodeGroup<C extends NodeClients> {
     throw last ?? noneConfigured()
   }
 
+  /** Calls a method as in `ask`, and reads its result; a node whose result cannot be read has failed. */
+  async read<T>(
+    method: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+    read: ReadResult<T>,
+    clientOf: (clients: C) => RpcClient = ({ reads }) => reads
+  ): Promise<T> {
+    return this.ask(({ clients }) => callAndRead(clientOf(clients), method, params, { signal }, read), signal)
+  }
+
   /**
    * Queries every node and resolves with the answers, that of the newest node first. A node that fails is left out.
    * If all fail, rejects with a refusal by one of them, else with the last NodeError. Any other error of `ask`
@@ -120,7 +132,8 @@ export class NodeGroup<C extends NodeClients> {
     this.#probing = null
   }
 
-  #follow(urls: readonly string[]): void {
+  #follow(listed: readonly string[]): void {
+    const urls = [...new Set(listed)]
     const isSame = urls.length === this.#nodes.length && urls.every((url, at) => url === this.#nodes[at]!.url)
     if (isSame) return
     void this.close()

@@ -1,60 +1,6 @@
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
 import { isObject } from '../chain/rpc/fields.ts'
-import { answerMemory, type AnswerMemory, type AnswersTooLarge } from '../kernel/memory/answer-memory.ts'
 
-/** Large output chunks: a block of 2 MB unpacks in half the time of the default 16 KiB. */
-const UNZIP_CHUNK = 1024 * 1024
 const MESSAGE_MAX = 200
-
-/** Thrown when an answer exceeds its limit; reading stops there. */
-export class TooLarge extends Error {
-  readonly bytesMax: number
-
-  constructor(bytesMax: number) {
-    super(`more than ${bytesMax} bytes`)
-    this.bytesMax = bytesMax
-  }
-}
-
-/**
- * Reads and decompresses a whole body. Its unpacked bytes count in the memory of all answers until it is returned.
- * Throws TooLarge, AnswersTooLarge, or the error of the stream or zlib.
- */
-export async function readBody(
-  body: Readable,
-  encoding: string | string[] | undefined,
-  bytesMax: number,
-  memory: AnswerMemory = answerMemory
-): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  let refusal: AnswersTooLarge | null = null
-  // Ends the body also while none of its bytes arrive.
-  const held = memory.open((error) => {
-    refusal = error
-    body.destroy(error)
-  })
-  const take = async (source: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of source) {
-      size += chunk.length
-      if (size > bytesMax) throw new TooLarge(bytesMax)
-      held.add(chunk.length)
-      if (refusal !== null) throw refusal
-      chunks.push(chunk)
-    }
-  }
-  try {
-    if (encoding === 'gzip') await pipeline(body, createGunzip({ chunkSize: UNZIP_CHUNK }), take)
-    else await take(body)
-    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-  } catch (error) {
-    throw refusal ?? error
-  } finally {
-    held.close()
-  }
-}
 
 export type AnswerReading =
   | { readonly kind: 'result'; readonly result: unknown }

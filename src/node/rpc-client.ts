@@ -1,10 +1,11 @@
 import PQueue from 'p-queue'
-import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../kernel/memory/answer-memory.ts'
+import { answerMemory, type AnswerMemory } from '../kernel/memory/answer-memory.ts'
 import type { Clock } from '../ports.ts'
+import { ERROR_WINDOW_BYTES, type ResponseStart } from './answer-body.ts'
 import type { NodeAddress } from './node-address.ts'
-import { NodeError, RPC_CODE, type NodeFault } from './node-fault.ts'
-import { Pool } from './undici.ts'
-import { readBody, resultOf, resultsOf, TooLarge, type AnswerReading } from './rpc-answer.ts'
+import { isDropped, NodeError, RPC_CODE, type NodeFault } from './node-fault.ts'
+import { NodeHttp } from './node-http.ts'
+import { resultOf, resultsOf, type AnswerReading } from './rpc-answer.ts'
 
 export interface RpcClientOptions {
   /** Maximum number of requests started in any second. */
@@ -50,10 +51,7 @@ export interface RpcAnswer {
   readonly body: Buffer
 }
 
-interface HttpAnswer {
-  readonly bytes: Buffer
-  readonly statusCode: number
-}
+type HttpAnswer = Pick<ResponseStart, 'bytes' | 'status'>
 
 /** Maximum number of requests waiting for one node; further ones fail at once. */
 const WAITING_MAX = 1_000
@@ -63,11 +61,8 @@ const WAITING_MAX = 1_000
  */
 const CONNECT_TIMEOUT_MS = 5_000
 const CONNECT_SHARE = 0.6
-/** Pause after HTTP 429 without a Retry-After header, and the longest pause that a node can request. */
-const REST_MS = 1_000
-const REST_MAX_MS = 60_000
-/** Maximum number of bytes read from an error response. */
-const ERROR_BODY_BYTES_MAX = 64 * 1024
+/** Large output chunks: a block of 2 MB unpacks in half the time of the default 16 KiB. */
+const UNZIP_CHUNK_BYTES = 2 ** 20
 
 /**
  * Sends JSON-RPC to one node over persistent connections, with limits on rate, concurrency, time and size. A request
@@ -75,31 +70,44 @@ const ERROR_BODY_BYTES_MAX = 64 * 1024
  * closed. During the pause after a 429, requests fail at once and are not sent.
  */
 export class RpcClient {
-  readonly address: NodeAddress
   readonly #options: RpcClientOptions
   readonly #clock: Clock
   readonly #queue: PQueue
-  #pool: Pool
-  #restUntilMs = 0
+  readonly #http: NodeHttp
   #id = 0
-  /** Number of requests sent. */
-  sent = 0
 
   constructor(address: NodeAddress, clock: Clock, options: Partial<RpcClientOptions> = {}) {
-    this.address = address
     this.#clock = clock
     this.#options = { ...RPC_CLIENT_DEFAULTS, ...options }
-    const { concurrency, requestsPerSecond } = this.#options
+    const { concurrency, requestsPerSecond, timeoutMs, bodyBytesMax } = this.#options
     const rate =
       requestsPerSecond === Infinity
         ? {}
         : ({ interval: 1_000, intervalCap: requestsPerSecond, strict: true } as const)
     this.#queue = new PQueue({ concurrency, ...rate })
-    this.#pool = this.#openPool()
+    this.#http = new NodeHttp(address, clock, {
+      ...this.#options,
+      connections: concurrency,
+      connectMs: Math.min(timeoutMs * CONNECT_SHARE, CONNECT_TIMEOUT_MS),
+      // The client's own timer covers the whole request.
+      stallMs: 0,
+      windowBytes: Infinity,
+      bytesMax: bodyBytesMax,
+      unzipChunkBytes: UNZIP_CHUNK_BYTES
+    })
+  }
+
+  get address(): NodeAddress {
+    return this.#http.address
   }
 
   get name(): string {
-    return this.address.name
+    return this.#http.name
+  }
+
+  /** Number of requests sent. */
+  get sent(): number {
+    return this.#http.sent
   }
 
   /** Number of queued requests. */
@@ -118,8 +126,8 @@ export class RpcClient {
       const id = ++this.#id
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
       return this.#inTime(timeoutMs, signal, async (end) => {
-        const answer = await this.#repeatable(isRead(method), body, end, path)
-        const result = this.#resultOf(resultOf(answer.bytes, id), answer.statusCode)
+        const answer = await this.#post(isRead(method), body, end, path)
+        const result = this.#resultOf(resultOf(answer.bytes, id), answer.status)
         return { result, body: answer.bytes }
       })
     })
@@ -142,15 +150,15 @@ export class RpcClient {
         calls.map((params, at) => ({ jsonrpc: '2.0', id: first + at, method, params }))
       )
       return this.#inTime(timeoutMs, signal, async (end) => {
-        const { bytes, statusCode } = await this.#repeatable(isRead(method), body, end, path)
+        const { bytes, status } = await this.#post(isRead(method), body, end, path)
         const readings = resultsOf(bytes, first, calls.length)
         if (!Array.isArray(readings)) {
-          this.#resultOf(readings, statusCode)
+          this.#resultOf(readings, status)
           throw this.#error({ kind: 'garbage', detail: 'one answer to a batch' })
         }
         return readings.map((reading) => {
           try {
-            return this.#resultOf(reading, statusCode)
+            return this.#resultOf(reading, status)
           } catch (error) {
             return error
           }
@@ -161,13 +169,11 @@ export class RpcClient {
 
   /** Opens new connections for later requests; requests in flight finish on the old ones. */
   renewConnections(): void {
-    const old = this.#pool
-    this.#pool = this.#openPool()
-    old.close().catch(() => undefined)
+    this.#http.renewConnections()
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#http.close()
   }
 
   async #enqueue<T>(urgent: boolean, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
@@ -182,8 +188,6 @@ export class RpcClient {
     signal: AbortSignal,
     run: (end: AbortSignal) => Promise<T>
   ): Promise<T> {
-    const restMs = this.#restUntilMs - this.#clock.now()
-    if (restMs > 0) throw this.#error({ kind: 'throttled', restMs })
     const end = new AbortController()
     const abort = (): void => end.abort()
     let late = false
@@ -197,99 +201,49 @@ export class RpcClient {
     } catch (error) {
       signal.throwIfAborted()
       if (late) throw this.#error({ kind: 'timeout', afterMs: timeoutMs })
-      throw this.#faultOf(error)
+      throw error
     } finally {
       this.#clock.clearTimeout(timer)
       signal.removeEventListener('abort', abort)
     }
   }
 
-  /** Sends a body. A read is resent if the node closed its persistent connection during the send. */
-  async #repeatable(isRead: boolean, body: string, signal: AbortSignal, path?: string): Promise<HttpAnswer> {
-    return this.#send(body, signal, path).catch((error: unknown) => {
-      if (!isDropped(error) || !isRead || signal.aborted) throw error
-      return this.#send(body, signal, path)
+  /** Posts a body, and reads the whole answer. A read is resent if the node closed its persistent connection meanwhile. */
+  async #post(isRead: boolean, body: string, signal: AbortSignal, path?: string): Promise<HttpAnswer> {
+    const post = (): Promise<ResponseStart> => this.#http.post(body, signal, { path })
+    const { status, bytes, rest } = await post().catch((error: unknown) => {
+      if (!isRead || !(error instanceof NodeError) || !isDropped(error) || signal.aborted) throw error
+      return post()
     })
-  }
-
-  async #send(body: string, signal: AbortSignal, path = this.address.path): Promise<HttpAnswer> {
-    const { authorization } = this.address
-    this.sent++
-    const response = await this.#pool.request({
-      method: 'POST',
-      path,
-      headers: {
-        ...this.#options.headers,
-        'content-type': 'application/json',
-        ...(this.#options.compressed && { 'accept-encoding': 'gzip' }),
-        ...(authorization !== null && { authorization })
-      },
-      body,
-      signal
-    })
-    const { statusCode, headers } = response
-    const bytesMax = statusCode < 300 ? this.#options.bodyBytesMax : ERROR_BODY_BYTES_MAX
-    const bytes = await readBody(response.body, headers['content-encoding'], bytesMax, this.#options.memory)
-    if (statusCode === 429) throw this.#rest(headers['retry-after'])
-    return { bytes, statusCode }
+    if (rest !== null) {
+      // Only the body of an error can be longer than what is awaited.
+      rest.abort()
+      // A refusal that was not read does not prove that no request of a batch was done.
+      const isNodeFault = status >= 500 || status === 401 || status === 403
+      if (!isNodeFault) throw this.#error({ kind: 'too-large', bytesMax: ERROR_WINDOW_BYTES })
+    }
+    return { bytes, status }
   }
 
   /** Returns the result in an answer, or throws NodeError. */
-  #resultOf(reading: AnswerReading, statusCode: number): unknown {
+  #resultOf(reading: AnswerReading, status: number): unknown {
     if (reading.kind === 'result') return reading.result
     // A proxy may reject a method with 403 and a JSON-RPC error; that does not concern our credentials.
     const refusesMethod = reading.kind === 'rpc' && reading.code === RPC_CODE.methodNotFound
-    if (statusCode === 401 || (statusCode === 403 && !refusesMethod))
-      throw this.#error({ kind: 'unauthorized', status: statusCode })
-    if (reading.kind === 'garbage' && statusCode >= 300)
-      throw this.#error({ kind: 'http', status: statusCode })
+    if (status === 401 || (status === 403 && !refusesMethod))
+      throw this.#error({ kind: 'unauthorized', status })
+    if (reading.kind === 'garbage' && status >= 300) throw this.#error({ kind: 'http', status })
     const { redact } = this.address
     if (reading.kind === 'rpc') throw this.#error({ ...reading, message: redact(reading.message) })
     throw this.#error(reading)
   }
 
-  #rest(retryAfter: string | string[] | undefined): NodeError {
-    const seconds = Number(retryAfter)
-    const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : REST_MS
-    const restMs = Math.min(retryAfterMs, REST_MAX_MS)
-    this.#restUntilMs = this.#clock.now() + restMs
-    return this.#error({ kind: 'throttled', restMs })
-  }
-
-  #faultOf(error: unknown): NodeError {
-    if (error instanceof NodeError) return error
-    if (error instanceof AnswersTooLarge)
-      return this.#error({ kind: 'memory-exceeded', bytesMax: error.bytesMax })
-    if (error instanceof TooLarge) return this.#error({ kind: 'too-large', bytesMax: error.bytesMax })
-    const { code, message } = error as NodeJS.ErrnoException
-    const detail = this.address.redact(message || (code ?? 'no reason')).slice(0, 200)
-    if (code?.startsWith('Z_') === true || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
-      return this.#error({ kind: 'garbage', detail })
-    return this.#error({ kind: 'unreachable', detail }, error)
-  }
-
-  #error(fault: NodeFault, cause?: unknown): NodeError {
-    return new NodeError(this.name, fault, cause)
-  }
-
-  #openPool(): Pool {
-    const { concurrency, timeoutMs } = this.#options
-    return new Pool(this.address.origin, {
-      connections: concurrency === Infinity ? null : concurrency,
-      connect: { timeout: Math.min(timeoutMs * CONNECT_SHARE, CONNECT_TIMEOUT_MS) },
-      // The client's own timer covers the whole request.
-      headersTimeout: 0,
-      bodyTimeout: 0
-    })
+  #error(fault: NodeFault): NodeError {
+    return this.#http.error(fault)
   }
 }
 
 /** Returns whether a request can safely be resent because it is a read. */
 function isRead(method: string): boolean {
   return method.startsWith('get') || method.startsWith('is')
-}
-
-function isDropped(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException
-  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }

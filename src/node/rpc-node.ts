@@ -1,52 +1,79 @@
 import { SLOT_MAX } from '../chain/chain-numbers.ts'
 import { placeBlock, readRpcBlock } from '../chain/rpc/block.ts'
-import { isCount } from '../chain/rpc/fields.ts'
+import { isCount, listOf, Unreadable } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
-import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader } from './chain-node.ts'
+import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader, ChainNode } from './chain-node.ts'
+import { callAndRead, type ReadResult } from './node-answers.ts'
 import { describeFault, NodeError, RPC_CODE } from './node-fault.ts'
-import type { RpcAnswer, RpcClient } from './rpc-client.ts'
+import type { CallOptions, RpcAnswer, RpcClient } from './rpc-client.ts'
 
-/** A node's RPC methods about blocks, with checked answers. */
-export class RpcNode {
+export interface RpcNodeOptions {
+  readonly commitment: BlockCommitment
+  readonly isArchive: boolean
+  /** Whether blocks come with the bytes they were read from; false if absent. */
+  readonly keepBody?: boolean
+}
+
+/** Time after a fault during which a node is queried only after all others, in milliseconds. */
+const REST_MS = 5_000
+/** Timeout of a genesis request. Nodes answer it from memory, so a slower one counts as down. */
+const GENESIS_TIMEOUT_MS = 5_000
+
+/** A node that is queried for blocks by JSON-RPC. One that failed a request comes after the others for a while. */
+export class RpcNode implements ChainNode {
   readonly client: RpcClient
+  readonly isArchive: boolean
+  headSlot: number | null = null
   readonly #commitment: BlockCommitment
   readonly #clock: Clock
   readonly #keepBody: boolean
   #firstAvailable: { readonly slot: number; readonly atMs: number } | null = null
+  #restUntilMs = 0
 
-  constructor(client: RpcClient, commitment: BlockCommitment, clock: Clock, keepBody = false) {
+  constructor(client: RpcClient, clock: Clock, { commitment, isArchive, keepBody = false }: RpcNodeOptions) {
     this.client = client
+    this.isArchive = isArchive
     this.#commitment = commitment
     this.#clock = clock
     this.#keepBody = keepBody
   }
 
+  get name(): string {
+    return this.client.name
+  }
+
+  /** Whether it failed a request a short time ago. */
+  get isResting(): boolean {
+    return this.#clock.now() < this.#restUntilMs
+  }
+
+  get rank(): number {
+    return this.isResting ? 1 : 0
+  }
+
   /** Returns the newest slot at the commitment; throws NodeError. */
   async slot(signal: AbortSignal, timeoutMs: number): Promise<number> {
-    const options = { signal, timeoutMs, urgent: true }
-    const { result } = await this.client.call('getSlot', [{ commitment: this.#commitment }], options)
-    return this.#slotOf(result, 'getSlot')
+    const params = [{ commitment: this.#commitment }]
+    return this.#read('getSlot', params, { signal, timeoutMs, urgent: true }, slotOf)
   }
 
   /** Returns the genesis hash in base58; throws NodeError. */
-  async genesisHash(signal: AbortSignal, timeoutMs: number): Promise<string> {
-    const { result } = await this.client.call('getGenesisHash', [], { signal, timeoutMs, urgent: true })
-    if (typeof result !== 'string') throw this.#garbage('getGenesisHash')
-    return result
+  async genesis(signal: AbortSignal, timeoutMs = GENESIS_TIMEOUT_MS): Promise<string> {
+    return this.#read('getGenesisHash', [], { signal, timeoutMs, urgent: true }, (result) => {
+      if (typeof result !== 'string') throw new Unreadable('hash')
+      return result
+    })
   }
 
   /** Lists slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
     const params = [slot, limit, { commitment: this.#commitment }]
-    const { result } = await this.client.call('getBlocksWithLimit', params, { signal })
-    if (!Array.isArray(result)) throw this.#garbage('getBlocksWithLimit')
-    let least = slot
-    for (const each of result) {
-      if (!isSlot(each)) throw this.#garbage('getBlocksWithLimit', each)
-      if (each < least) throw this.#garbage('getBlocksWithLimit')
-      least = each + 1
+    try {
+      return await this.#read('getBlocksWithLimit', params, { signal }, (result) => readSlots(result, slot))
+    } catch (error) {
+      if (error instanceof NodeError) this.#rest()
+      throw error
     }
-    return result as number[]
   }
 
   /** Returns the first slot whose block the node stores, cached for a few seconds; throws NodeError. */
@@ -54,8 +81,7 @@ export class RpcNode {
     const now = this.#clock.now()
     if (this.#firstAvailable !== null && now - this.#firstAvailable.atMs < FIRST_AVAILABLE_MS)
       return this.#firstAvailable.slot
-    const { result } = await this.client.call('getFirstAvailableBlock', [], { signal })
-    const slot = this.#slotOf(result, 'getFirstAvailableBlock')
+    const slot = await this.#read('getFirstAvailableBlock', [], { signal }, slotOf)
     this.#firstAvailable = { slot, atMs: now }
     return slot
   }
@@ -75,13 +101,9 @@ export class RpcNode {
 
   /** Fetches the block of a slot; rejects only with the signal's reason. */
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
-    try {
-      const params = [slot, { ...BLOCK_PARAMS, commitment: this.#commitment }]
-      return this.#readBlock(await this.client.call('getBlock', params, { signal }), slot)
-    } catch (error) {
-      if (!(error instanceof NodeError)) throw error
-      return this.#absence(error, slot, signal)
-    }
+    const answer = await this.#block(slot, signal)
+    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unavailable')) this.#rest()
+    return answer
   }
 
   /** Fetches the header of a slot's block; rejects only with the signal's reason. */
@@ -102,6 +124,24 @@ export class RpcNode {
         blockhash,
         parentBlockhash: previousBlockhash
       }
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      return this.#absence(error, slot, signal)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.client.close()
+  }
+
+  #rest(): void {
+    this.#restUntilMs = this.#clock.now() + REST_MS
+  }
+
+  async #block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
+    try {
+      const params = [slot, { ...BLOCK_PARAMS, commitment: this.#commitment }]
+      return this.#readBlock(await this.client.call('getBlock', params, { signal }), slot)
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
       return this.#absence(error, slot, signal)
@@ -156,22 +196,34 @@ export class RpcNode {
     }
   }
 
-  #slotOf(result: unknown, method: string): number {
-    if (!isSlot(result)) throw this.#garbage(method, result)
-    return result
-  }
-
-  /** Builds the fault of an invalid answer. If `value` is a number, the fault names it if it cannot be a slot. */
-  #garbage(method: string, value?: unknown): NodeError {
-    const detail =
-      typeof value === 'number'
-        ? `${method} gave ${value}, which is not a slot from 0 to ${SLOT_MAX}`
-        : `no result of ${method}`
-    return new NodeError(this.client.name, { kind: 'garbage', detail })
+  #read<T>(
+    method: string,
+    params: readonly unknown[],
+    options: CallOptions,
+    read: ReadResult<T>
+  ): Promise<T> {
+    return callAndRead(this.client, method, params, options, read)
   }
 }
 
-const isSlot = (value: unknown): value is number => isCount(value) && value <= SLOT_MAX
+/** Reads a slot. Throws Unreadable, which names a number that is not a slot. */
+function slotOf(value: unknown): number {
+  if (isCount(value) && value <= SLOT_MAX) return value
+  throw new Unreadable(
+    typeof value === 'number' ? `${value}, which is not a slot from 0 to ${SLOT_MAX},` : 'slot'
+  )
+}
+
+/** Reads slots from one on, ascending. Throws Unreadable. */
+function readSlots(result: unknown, from: number): readonly number[] {
+  let least = from
+  return listOf(result, 'slots').map((value) => {
+    const slot = slotOf(value)
+    if (slot < least) throw new Unreadable('slots')
+    least = slot + 1
+    return slot
+  })
+}
 
 /** The cheapest complete encoding, measured from the answer to events, is base64 (loadtest/results/rpc-source.json). */
 export const BLOCK_PARAMS = {

@@ -1,4 +1,4 @@
-import { endedPieces, endPieces } from './ended-pieces.ts'
+import { endedPieces, endPieces } from '../node/ended-pieces.ts'
 import { lengthAfterValue, TAIL_BYTES, type LongHead } from './raw-answer.ts'
 
 /**

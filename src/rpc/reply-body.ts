@@ -1,4 +1,4 @@
-import { endedPieces, endPieces } from './ended-pieces.ts'
+import { endedPieces, endPieces } from '../node/ended-pieces.ts'
 import { errorText, ANSWER_BYTES_MAX, type RpcError } from './rpc-error.ts'
 import type { UpstreamAnswer } from './upstreams.ts'
 

@@ -1,9 +1,9 @@
 import { encodeBase58 } from '../chain/base58.ts'
 import { nonceStateOf } from '../chain/nonce.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
-import { isCount, isObject } from '../chain/rpc/fields.ts'
 import { NodeGroup, type GroupNode, type NodeClients } from '../node/node-group.ts'
-import { NodeError } from '../node/node-fault.ts'
+import { callAndRead } from '../node/node-answers.ts'
+import { NodeError, wasNotTaken } from '../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
 import { COMMITMENTS } from './bundle-landing.ts'
@@ -11,7 +11,15 @@ import type { SendTurn } from './fair-queue.ts'
 import { TRANSACTION_REQUEST_MS } from '../kernel/time-limits.ts'
 import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
 import { SendBatches } from './send-batches.ts'
-import { readSimulation, readStatus } from './node-answers.ts'
+import {
+  atSlot,
+  readHeight,
+  readOwnedData,
+  readSignatures,
+  readSimulation,
+  readStatuses,
+  readValidity
+} from './node-answers.ts'
 
 /**
  * Limits of requests other than sends. 10,000 tracked signatures need 8 status requests a second. After 5 s new
@@ -50,10 +58,7 @@ interface Clients extends NodeClients {
 }
 
 /** Statuses at a slot, in the order of the signatures. */
-interface Statuses {
-  readonly contextSlot: number
-  readonly statuses: readonly (SignatureStatus | null)[]
-}
+type Statuses = Awaited<ReturnType<TransactionNode['statuses']>>
 
 /**
  * The operator's nodes by JSON-RPC. Each request goes to the node with the newest slot, and to the others if it
@@ -79,17 +84,17 @@ export class RpcTransactionNode implements TransactionNode {
 
   async send(wire: Uint8Array, signal: AbortSignal, turn?: SendTurn): Promise<void> {
     const transaction = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64')
-    // A node that was not reached has received no bytes, so another node may be tried.
     const send = ({ clients }: GroupNode<Clients>): Promise<void> =>
       clients.batches.send(transaction, signal, turn)
-    await this.#nodes.ask(send, signal, isUnreached)
+    await this.#nodes.ask(send, signal, wasNotTaken)
   }
 
   async simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome> {
     const options = { encoding: 'base64', commitment: 'processed', sigVerify: true }
     const transaction = Buffer.from(wire).toString('base64')
-    const { value } = await this.#inContext('simulateTransaction', [transaction, options], signal)
-    return readSimulation(value)
+    const params = [transaction, options]
+    const read = atSlot(readSimulation)
+    return (await this.#nodes.read('simulateTransaction', params, signal, read)).value
   }
 
   async statuses(
@@ -98,13 +103,14 @@ export class RpcTransactionNode implements TransactionNode {
     signal: AbortSignal
   ): ReturnType<TransactionNode['statuses']> {
     const params = [signatures, { searchTransactionHistory: history }]
-    const ask = async (node: GroupNode<Clients>): Promise<Statuses> => {
-      const { contextSlot, value } = await contextOf(node, 'getSignatureStatuses', params, signal)
-      if (!Array.isArray(value) || value.length !== signatures.length) throw garbage('getSignatureStatuses')
-      return { contextSlot, statuses: value.map(readStatus) }
+    const read = (result: unknown): Statuses => {
+      const { contextSlot, value } = atSlot((list) => readStatuses(list, signatures.length))(result)
+      return { contextSlot, statuses: value }
     }
-    if (!everyNode) return this.#nodes.ask(ask, signal)
-    const answers = await this.#nodes.askEach(ask)
+    if (!everyNode) return this.#nodes.read('getSignatureStatuses', params, signal, read)
+    const answers = await this.#nodes.askEach(({ clients }) =>
+      callAndRead(clients.reads, 'getSignatureStatuses', params, { signal }, read)
+    )
     const [{ contextSlot, statuses }, ...others] = answers as [Statuses, ...Statuses[]]
     return {
       contextSlot,
@@ -123,22 +129,18 @@ export class RpcTransactionNode implements TransactionNode {
 
   async blockSignatures(slot: number, signal: AbortSignal): Promise<readonly string[]> {
     const options = { ...SIGNATURES_OF_BLOCK, ...CONFIRMED }
-    const { result } = await this.#nodes.ask(
-      ({ clients }) => clients.reads.call('getBlock', [slot, options], { signal }),
-      signal
-    )
-    const { signatures } = isObject(result) ? result : {}
-    if (!isTexts(signatures)) throw garbage('getBlock')
+    const signatures = await this.#nodes.read('getBlock', [slot, options], signal, readSignatures)
+    // A node answers null to a slot without a block, so it has not failed.
+    if (signatures === null)
+      throw new NodeError('node', { kind: 'garbage', detail: `no block at slot ${slot}` })
     return signatures
   }
 
   async height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }> {
     return this.#nodes.ask(async (node) => {
-      const { result } = await node.clients.reads.call('getEpochInfo', [CONFIRMED], { signal })
-      const { absoluteSlot: slot, blockHeight: height } = isObject(result) ? result : {}
-      if (!isCount(slot) || !isCount(height)) throw garbage('getEpochInfo')
-      node.slot = slot
-      return { slot, height }
+      const read = await callAndRead(node.clients.reads, 'getEpochInfo', [CONFIRMED], { signal }, readHeight)
+      node.slot = read.slot
+      return read
     }, signal)
   }
 
@@ -146,8 +148,9 @@ export class RpcTransactionNode implements TransactionNode {
     blockhash: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly isValid: boolean }> {
-    const { contextSlot, value } = await this.#inContext('isBlockhashValid', [blockhash, CONFIRMED], signal)
-    if (typeof value !== 'boolean') throw garbage('isBlockhashValid')
+    const params = [blockhash, CONFIRMED]
+    const read = atSlot(readValidity)
+    const { contextSlot, value } = await this.#nodes.read('isBlockhashValid', params, signal, read)
     return { contextSlot, isValid: value }
   }
 
@@ -155,46 +158,23 @@ export class RpcTransactionNode implements TransactionNode {
     account: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly value: string | null }> {
-    const { contextSlot, found } = await this.#account(account, signal)
+    const { contextSlot, value: found } = await this.#account(account, signal)
     const state = found && nonceStateOf({ owner: pubkeyFromBase58(found.owner), data: found.data })
     return { contextSlot, value: state && encodeBase58(state.value) }
   }
 
   async account(address: string, signal: AbortSignal): ReturnType<TransactionNode['account']> {
-    return (await this.#account(address, signal)).found
+    return (await this.#account(address, signal)).value
   }
 
   async close(): Promise<void> {
     await this.#nodes.close()
   }
 
-  async #account(address: string, signal: AbortSignal) {
+  #account(address: string, signal: AbortSignal) {
     const params = [address, { encoding: 'base64', ...CONFIRMED }]
-    const { contextSlot, value } = await this.#inContext('getAccountInfo', params, signal)
-    if (value === null) return { contextSlot, found: null }
-    const { owner, data } = isObject(value) ? value : {}
-    const [text] = Array.isArray(data) ? (data as unknown[]) : []
-    if (typeof owner !== 'string' || typeof text !== 'string') throw garbage('getAccountInfo')
-    return { contextSlot, found: { owner, data: new Uint8Array(Buffer.from(text, 'base64')) } }
+    return this.#nodes.read('getAccountInfo', params, signal, atSlot(readOwnedData))
   }
-
-  /** Calls a method whose result has a context. */
-  async #inContext(method: string, params: readonly unknown[], signal: AbortSignal) {
-    return this.#nodes.ask((node) => contextOf(node, method, params, signal), signal)
-  }
-}
-
-async function contextOf(
-  { clients }: GroupNode<Clients>,
-  method: string,
-  params: readonly unknown[],
-  signal: AbortSignal
-): Promise<{ readonly contextSlot: number; readonly value: unknown }> {
-  const { result } = await clients.reads.call(method, params, { signal })
-  const { context, value } = isObject(result) ? result : {}
-  const slot = isObject(context) ? context['slot'] : undefined
-  if (!isCount(slot) || value === undefined) throw garbage(method)
-  return { contextSlot: slot, value }
 }
 
 /**
@@ -216,11 +196,3 @@ function withNodes(status: SignatureStatus, stated: readonly (SignatureStatus | 
   ).length
   return nodes > 1 ? { ...status, nodes } : status
 }
-
-const isUnreached = ({ fault: { kind } }: NodeError): boolean => kind === 'unreachable' || kind === 'busy'
-
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string')
-
-const garbage = (method: string): NodeError =>
-  new NodeError('node', { kind: 'garbage', detail: `the answer to ${method}` })

@@ -5,7 +5,8 @@ import t, { type Test } from 'tap'
 import { run as runCommand } from '../../src/kernel/cli/run.ts'
 import { BlockFolder } from '../../src/node/block-folder.ts'
 import type { SlotGap } from '../../src/node/chain-node.ts'
-import { DirectNode } from '../../src/node/direct-node.ts'
+import { RpcClient } from '../../src/node/rpc-client.ts'
+import { RpcNode } from '../../src/node/rpc-node.ts'
 import { nodeAddresses } from '../../src/node/node-address.ts'
 import { Recording } from '../../src/node/recording.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -136,11 +137,13 @@ t.test('faults of a node cost tries and no block', async (t) => {
 
 /** Runs a recording with short timeouts. */
 async function recordSoon(t: Test, nodes: readonly FaultyNode[], from: number, to: number) {
+  const { clock } = systemPorts
   const archives = nodes.map((_, index) => index > 0)
   const direct = nodeAddresses(nodes.map(({ url }) => url)).map(
     (address, index) =>
-      new DirectNode(address, archives[index]!, 'finalized', systemPorts.clock, {
-        client: { requestsPerSecond: Infinity },
+      new RpcNode(new RpcClient(address, clock, { requestsPerSecond: Infinity }), clock, {
+        commitment: 'finalized',
+        isArchive: archives[index]!,
         keepBody: true
       })
   )

@@ -19,7 +19,10 @@ const { signal } = new AbortController()
 /** A node that answers every request with one result. */
 function nodeOf(result: unknown): RpcNode {
   const client = { name: 'node', call: async () => ({ result, body: Buffer.of() }) }
-  return new RpcNode(client as unknown as RpcClient, 'confirmed', systemPorts.clock)
+  return new RpcNode(client as unknown as RpcClient, systemPorts.clock, {
+    commitment: 'confirmed',
+    isArchive: false
+  })
 }
 
 testWithFixtures(
@@ -64,11 +67,13 @@ t.test('a slot that no cursor can hold is no slot of a node, and the fault names
   for (const value of [2 ** 33, 1_790_000_000_000, 2 ** 53, 1e300]) {
     const node = nodeOf(value)
     const fault = {
-      message: `node: an answer that cannot be read: getSlot gave ${value}, which is not a slot from 0 to 8589934591`
+      message: `node: an answer that cannot be read: ${value}, which is not a slot from 0 to 8589934591, in the answer to getSlot`
     }
     await t.rejects(node.slot(signal, 1_000), fault)
-    await t.rejects(node.firstAvailable(signal), { message: /getFirstAvailableBlock gave/ })
-    await t.rejects(nodeOf([7, value]).slotsFrom(5, 10, signal), { message: /getBlocksWithLimit gave/ })
+    await t.rejects(node.firstAvailable(signal), { message: /which is not a slot .* getFirstAvailableBlock/ })
+    await t.rejects(nodeOf([7, value]).slotsFrom(5, 10, signal), {
+      message: /which is not a slot .* getBlocksWithLimit/
+    })
   }
   for (const value of [-1, 0.5, '7', null, [7], {}])
     await t.rejects(nodeOf(value).slot(signal, 1_000), NodeError, JSON.stringify(value))

@@ -57,6 +57,21 @@ t.test('a client of a node that packs for nothing does not ask for gzip', async 
 const FAULTS: [name: string, fault: Fault, expected: Partial<NodeFault>][] = [
   ['HTTP 500', { kind: 'status', status: 500 }, { kind: 'http', status: 500 }],
   ['HTTP 502 of a proxy', { kind: 'status', status: 502, body: '<html>' }, { kind: 'http', status: 502 }],
+  [
+    'HTTP 502 with a long page',
+    { kind: 'status', status: 502, body: 'x'.repeat(100_000) },
+    { kind: 'http', status: 502 }
+  ],
+  [
+    'HTTP 403 with a long page',
+    { kind: 'status', status: 403, body: 'x'.repeat(100_000) },
+    { kind: 'unauthorized', status: 403 }
+  ],
+  [
+    'HTTP 400 with a long page',
+    { kind: 'status', status: 400, body: 'x'.repeat(100_000) },
+    { kind: 'too-large', bytesMax: 65_536 }
+  ],
   ['HTTP 401', { kind: 'status', status: 401 }, { kind: 'unauthorized', status: 401 }],
   ['HTTP 403', { kind: 'status', status: 403, body: 'forbidden' }, { kind: 'unauthorized', status: 403 }],
   [

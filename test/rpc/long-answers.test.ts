@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import t from 'tap'
-import { AnswerBody, type ResponseStart } from '../../actors/rpc/answer-body.ts'
+import { AnswerBody, type ResponseStart } from '../../src/node/answer-body.ts'
 import { AnswerMemory } from '../../src/kernel/memory/answer-memory.ts'
 import { sendPieces } from '../../src/rpc/routes/rpc-reply.ts'
 

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { NodeError } from '../../src/node/node-fault.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { RpcTransactionNode } from '../../src/transactions/node-client.ts'
+import { at, FaultyNode } from '../node/faulty-node.ts'
 import { virtualClock, type VirtualClock } from '../virtual-time.ts'
 import { AnsweringNode, type Answer } from './answering-node.ts'
 
@@ -117,6 +118,53 @@ t.test('a send that a node refuses, or may have taken, goes to no other node; a 
   t.equal(two.asked('sendTransaction').length, 0)
 })
 
+t.test(
+  'a send whose connection breaks is not sent again; one refused for its rate goes to the next',
+  async (t) => {
+    const next = await nodeAt(t, 100)
+    const faults = [
+      { fault: { kind: 'drop' }, outcome: 'unreachable', sends: 0 },
+      { fault: { kind: 'status', status: 429 }, outcome: 'an answer', sends: 1 }
+    ] as const
+    for (const { fault, outcome, sends } of faults) {
+      const node = await FaultyNode.start(t)
+      node.headSlot = 140
+      const urls = [node.url, next.url]
+      const client = new RpcTransactionNode(() => urls, systemPorts.clock)
+      t.teardown(() => client.close())
+      node.inject(fault.kind, fault, at('sendTransaction'))
+      t.equal(await faultOf(client.send(WIRE, signal)), outcome)
+      t.equal(node.fired.get(fault.kind), 1)
+      t.equal(next.asked('sendTransaction').length, sends, fault.kind)
+    }
+  }
+)
+
+t.test('a read that the newest node answers in the wrong form goes to the next node', async (t) => {
+  const [one, two] = [await nodeAt(t, 140), await nodeAt(t, 100)]
+  const { answer } = one
+  one.answer = (request) => (request.method === 'getSlot' ? answer(request) : { result: 7 })
+  const rest = two.answer
+  const signatures = ['a']
+  two.answer = (request) => {
+    if (request.method === 'getBlock') return { result: { signatures } }
+    if (request.method === 'simulateTransaction') return { result: inContext({ err: null, logs: [] }, 100) }
+    return request.method === 'getAccountInfo' ? { result: inContext(null, 100) } : rest(request)
+  }
+  // Each time with a client that does not know the fault yet.
+  const client = () => clientOf(t, [one, two])
+  t.same(await client().isBlockhashValid('valid', signal), { contextSlot: 100, isValid: true })
+  t.same(await client().blockSignatures(90, signal), signatures)
+  t.same(await client().simulate(WIRE, signal), { err: null, logs: [], unitsConsumed: null })
+  t.equal(await client().account('a', signal), null)
+})
+
+t.test('an owner that is no address is a fault of the node', async (t) => {
+  const node = await nodeAt(t, 100)
+  node.answer = () => ({ result: inContext({ owner: 'o', data: ['', 'base64'] }) })
+  t.equal(await faultOf(clientOf(t, [node]).nonce('a', signal)), 'garbage')
+})
+
 t.test('statuses come in the order of the signatures, as of a slot, from the history if asked', async (t) => {
   const node = await nodeAt(t, 200)
   const known = {
@@ -177,6 +225,13 @@ t.test('an answer of the wrong form is a fault, and never a status or a height',
     node.answer = () => ({ result })
     t.equal(await faultOf(ask(client)), 'garbage', name)
   }
+})
+
+t.test('a node that is listed twice is one node, whose requests in flight go on', async (t) => {
+  const node = await nodeAt(t, 100)
+  const client = clientOf(t, [node, node])
+  const both = [client.height(signal), client.isBlockhashValid('valid', signal)]
+  t.match(await Promise.all(both), [{ slot: 100 }, { isValid: true }])
 })
 
 t.test('without a node each request fails at once', async (t) => {

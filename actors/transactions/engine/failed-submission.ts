@@ -1,4 +1,4 @@
-import { RPC_CODE, type NodeError, type NodeFault } from '../../../src/node/node-fault.ts'
+import { RPC_CODE, wasNotTaken, type NodeError, type NodeFault } from '../../../src/node/node-fault.ts'
 import type { SubmissionOutcome } from '../../../src/transactions/ports.ts'
 
 /** Pause of a region that refuses for its rate without saying for how long. */
@@ -11,15 +11,6 @@ const INTERNAL_ERROR = -32603
 const REQUEST_TIMEOUT = 408
 /** HTTP statuses by which a region refuses the submission itself. Others concern the region. */
 const REFUSING: readonly number[] = [400, 413, 415, 422]
-/** Errors of a connection that was never made, so that nothing was sent. */
-const NOT_CONNECTED: readonly string[] = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT'
-]
 
 /** Returns how long a region rests that refuses for its rate, in milliseconds; null for another fault. */
 export function rateRestMs(fault: NodeFault): number | null {
@@ -41,11 +32,10 @@ export function outcomeOf(error: NodeError): SubmissionOutcome {
     case 'busy':
     case 'unauthorized':
       return { kind: 'deferred', detail, waitMs: DEFERRED_MS }
-    case 'unreachable': {
-      const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
-      const isUnsent = NOT_CONNECTED.includes(code)
-      return isUnsent ? { kind: 'deferred', detail, waitMs: DEFERRED_MS } : { kind: 'unsure', detail }
-    }
+    case 'unreachable':
+      return wasNotTaken(error)
+        ? { kind: 'deferred', detail, waitMs: DEFERRED_MS }
+        : { kind: 'unsure', detail }
     case 'rpc':
       if (RATE_CODES.includes(fault.code)) return { kind: 'deferred', detail, waitMs: REST_MS }
       if (fault.code === INTERNAL_ERROR) return { kind: 'unsure', detail }

@@ -3,8 +3,8 @@ import { base58SizeTest } from '../base58.ts'
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * Ends the reading of one record and names the field that deviates from the form that nodes write. Thrown and caught
- * inside src/chain/rpc only; callers get the outcome `unreadable`.
+ * Ends the reading of one record and names the field that deviates from the form that nodes write. A caller gets the
+ * outcome `unreadable` (`readOrExplain`), or the fault of the node that answered (`callAndRead`).
  *
  * Shapes are checked by hand for speed. On the recorded transactions, a zod schema takes four times as long for the
  * check alone (43 µs a transaction) as the whole reading takes (11 µs). JSON.parse before it takes 36 µs.

@@ -1,8 +1,9 @@
 import type { Config } from '../../kernel/config/config.ts'
 import { BlockFolder } from '../../node/block-folder.ts'
-import { DirectNode } from '../../node/direct-node.ts'
 import { nodeAddresses } from '../../node/node-address.ts'
 import { NodeError } from '../../node/node-fault.ts'
+import { RpcClient } from '../../node/rpc-client.ts'
+import { RpcNode } from '../../node/rpc-node.ts'
 import { Recording, type RecordingCounts } from '../../node/recording.ts'
 import { systemPorts } from '../../ports.ts'
 import { BadUsage, type CommandContext, type Invocation } from '../../kernel/cli/command.ts'
@@ -46,11 +47,13 @@ export async function record(invocation: Invocation): Promise<number> {
   }
 }
 
-function nodesOf({ rpcUrl, archiveRpcUrl }: Config): DirectNode[] {
+function nodesOf({ rpcUrl, archiveRpcUrl }: Config): RpcNode[] {
+  const { clock } = systemPorts
   const live = new Set(rpcUrl).size
-  return nodeAddresses([...rpcUrl, ...archiveRpcUrl]).map(
-    (address, at) => new DirectNode(address, at >= live, COMMITMENT, systemPorts.clock, { keepBody: true })
-  )
+  return nodeAddresses([...rpcUrl, ...archiveRpcUrl]).map((address, at) => {
+    const client = new RpcClient(address, clock)
+    return new RpcNode(client, clock, { commitment: COMMITMENT, isArchive: at >= live, keepBody: true })
+  })
 }
 
 /**
@@ -58,17 +61,17 @@ function nodesOf({ rpcUrl, archiveRpcUrl }: Config): DirectNode[] {
  * excluded node.
  */
 async function takeNodes(
-  nodes: readonly DirectNode[],
+  nodes: readonly RpcNode[],
   to: number,
   complain: (line: string) => void,
   signal: AbortSignal
-): Promise<DirectNode[]> {
-  const taken: DirectNode[] = []
+): Promise<RpcNode[]> {
+  const taken: RpcNode[] = []
   let cluster: string | null = null
   for (const node of nodes) {
     try {
-      const genesis = await node.rpc.genesisHash(signal, PROBE_TIMEOUT_MS)
-      const head = await node.rpc.slot(signal, PROBE_TIMEOUT_MS)
+      const genesis = await node.genesis(signal, PROBE_TIMEOUT_MS)
+      const head = await node.slot(signal, PROBE_TIMEOUT_MS)
       cluster ??= genesis
       if (genesis !== cluster) complain(`${node.name} belongs to another cluster and is not used: ${genesis}`)
       else if (head < to && !node.isArchive)
@@ -86,7 +89,7 @@ async function takeNodes(
 }
 
 async function download(
-  nodes: readonly DirectNode[],
+  nodes: readonly RpcNode[],
   folder: BlockFolder,
   range: SlotRange,
   { stdout, stderr, interrupted }: CommandContext,

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { Unreadable } from '../../chain/rpc/fields.ts'
 import { nodeAddresses } from '../../node/node-address.ts'
-import { NodeError } from '../../node/node-fault.ts'
+import { callAndRead } from '../../node/node-answers.ts'
 import { RpcClient, type RpcClientOptions } from '../../node/rpc-client.ts'
 import type { Clock } from '../../ports.ts'
 
@@ -80,11 +81,13 @@ export class RpcLeaderNode implements LeaderNode {
     let failure: unknown
     for (const [index, client] of clients.entries()) {
       try {
-        const { result } = await client.call(method, params, { signal, urgent: true })
-        const { success, data } = answers[method].safeParse(result)
-        if (!success) throw new NodeError(client.name, { kind: 'garbage', detail: `the result of ${method}` })
+        const read = await callAndRead(client, method, params, { signal, urgent: true }, (result) => {
+          const { success, data } = answers[method].safeParse(result)
+          if (!success) throw new Unreadable('result')
+          return data as z.infer<(typeof answers)[Method]>
+        })
         if (index > 0) this.#clients = [client, ...clients.filter((each) => each !== client)]
-        return data as z.infer<(typeof answers)[Method]>
+        return read
       } catch (error) {
         signal.throwIfAborted()
         failure ??= error

@@ -61,7 +61,7 @@ t.test('a result of another form is a fault of the node', async (t) => {
   const { node } = await nodeWith(t, { getSlot: '7', getSlotLeaders: [7], getClusterNodes: null })
   const garbage = (method: string) => ({
     name: 'NodeError',
-    message: new RegExp(`cannot be read: the result of ${method}$`)
+    message: new RegExp(`cannot be read: result in the answer to ${method}$`)
   })
   await t.rejects(node.slot(never), garbage('getSlot'))
   await t.rejects(node.slotLeaders(0, 1, never), garbage('getSlotLeaders'))

@@ -1,7 +1,7 @@
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
-import type { AnswerBytes, AnswerMemory } from '../../src/kernel/memory/answer-memory.ts'
-import { endedPieces } from '../../src/rpc/ended-pieces.ts'
+import type { AnswerBytes, AnswerMemory } from '../kernel/memory/answer-memory.ts'
+import { endedPieces } from './ended-pieces.ts'
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
@@ -33,6 +33,20 @@ export interface ResponseRest {
 /** Maximum bytes buffered for a slow reader; reading from the node pauses above it. */
 const AHEAD_BYTES_MAX = 256 * 1024
 
+/** Maximum bytes that are awaited of an answer with another HTTP status than success. */
+export const ERROR_WINDOW_BYTES = 64 * 1024
+
+/** Limits of one answer. */
+export interface AnswerLimits {
+  /** Bytes of the body that are awaited before the answer has started. */
+  readonly windowBytes: number
+  /** Maximum decompressed bytes. */
+  readonly bytesMax: number
+  /** Bytes that gzip unpacks at a time; absent for the default of zlib. */
+  readonly unzipChunkBytes?: number
+  readonly memory: AnswerMemory
+}
+
 /** Thrown if a body is longer than allowed. */
 export class BodyTooLong extends Error {
   override readonly name = 'BodyTooLong'
@@ -43,8 +57,9 @@ export class BodyTooLong extends Error {
  * `started` is called once, with the beginning or an error.
  */
 export class AnswerBody implements Dispatcher.DispatchHandler {
-  readonly #windowBytes: number
+  #windowBytes: number
   readonly #bytesMax: number
+  readonly #unzipChunkBytes: number | undefined
   readonly #started: (outcome: ResponseStart | Error) => void
   #controller: BodySource | null = null
   #gunzip: Gunzip | null = null
@@ -60,15 +75,12 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
   #wake: (() => void) | null = null
 
   constructor(
-    {
-      windowBytes,
-      bytesMax,
-      memory
-    }: { readonly windowBytes: number; readonly bytesMax: number; readonly memory: AnswerMemory },
+    { windowBytes, bytesMax, unzipChunkBytes, memory }: AnswerLimits,
     started: (outcome: ResponseStart | Error) => void
   ) {
     this.#windowBytes = windowBytes
     this.#bytesMax = bytesMax
+    this.#unzipChunkBytes = unzipChunkBytes
     this.#started = started
     this.#held = memory.open((error) => {
       this.#controller?.abort(error)
@@ -92,6 +104,7 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
   onResponseStart(_: BodySource, status: number, headers: Headers): void {
     this.#status = status
     this.#headers = headers
+    if (status >= 300) this.#windowBytes = Math.min(this.#windowBytes, ERROR_WINDOW_BYTES)
     if (headers['content-encoding'] === 'gzip') this.#unpack()
   }
 
@@ -112,7 +125,8 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
   }
 
   #unpack(): void {
-    const gunzip = createGunzip()
+    const chunkSize = this.#unzipChunkBytes
+    const gunzip = createGunzip(chunkSize === undefined ? {} : { chunkSize })
     this.#gunzip = gunzip
     gunzip.on('data', (chunk: Buffer) => this.#take(chunk))
     gunzip.on('end', () => this.#end())
