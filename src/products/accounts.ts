@@ -9,6 +9,7 @@ import type { MintDirectory } from '../accounts/mint-directory.ts'
 import { RpcAccountNode } from '../accounts/node-client.ts'
 import type { PoolDirectory } from '../accounts/pools/pool-directory.ts'
 import type { AccountServices } from '../accounts/services.ts'
+import { viewOf } from '../compose/handle.ts'
 import { ACCOUNT_SETTINGS } from '../config/settings/accounts.ts'
 import { metadataRoutes } from '../http/routes/metadata.ts'
 import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
@@ -60,19 +61,13 @@ export const ACCOUNTS: Product = {
 export function accountServicesOf(kernel: Kernel): AccountServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(ACCOUNTS)) return null
   const { get } = kernel
-  const [accounts, mints, pools, offChain] = [get(ACCOUNT_NODES), get(MINTS), get(POOLS), get(OFF_CHAIN)]
-  return {
-    get node() {
-      return accounts.get()
-    },
-    get mints() {
-      return mints.get()
-    },
-    get pools() {
-      return pools.get()
-    },
-    get offChain() {
-      return offChain.current
+  const offChain = get(OFF_CHAIN)
+  return viewOf(
+    { node: get(ACCOUNT_NODES), mints: get(MINTS), pools: get(POOLS) },
+    {
+      get offChain() {
+        return offChain.current
+      }
     }
-  }
+  )
 }

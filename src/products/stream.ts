@@ -63,10 +63,5 @@ export const STREAM: Product = {
 /** Returns the stream as the HTTP side uses it. */
 export function streamOf({ get }: Kernel): StreamGateway {
   const tenants = get(STREAM_TENANTS)
-  return {
-    ...socketOwner(tenants, 'the stream restarts'),
-    get health() {
-      return tenants.get().health
-    }
-  }
+  return tenants.view(['health'], socketOwner(tenants, 'the stream restarts'))
 }

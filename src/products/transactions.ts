@@ -11,6 +11,7 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child, type Unit } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf, retentionSecondsOf } from '../config/retention.ts'
+import { viewOf } from '../compose/handle.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
 import { bundleRoutes } from '../http/routes/bundles.ts'
 import { priorityFeeRoutes } from '../http/routes/priority-fees.ts'
@@ -136,18 +137,17 @@ function requests(kernel: Kernel): Run<Spine, TransactionServices> {
   const [nodes, engine, tracking, sightings] = [get(NODES), get(ENGINE), get(LOCAL_TRACKING), get(SIGHTINGS)]
   return async ({ input, draining, ready }) => {
     const coordination = coordinationOf(kernel, input)
-    ready({
-      get node() {
-        return nodes.get()
-      },
-      get engine() {
-        return hasEngine(kernel) ? engine.get() : null
-      },
+    const services = {
       tracking: new SharedTracking(tracking, input.storage.documents, coordination, ports.clock),
       sightings,
       bundles: new SharedBundles(tracking, coordination),
       retentionMs: retentionMsOf(kernel)
-    })
+    }
+    ready(
+      hasEngine(kernel)
+        ? viewOf({ node: nodes, engine }, services)
+        : viewOf({ node: nodes }, { ...services, engine: null })
+    )
     await aborted(draining)
   }
 }
@@ -155,23 +155,10 @@ function requests(kernel: Kernel): Run<Spine, TransactionServices> {
 /** Returns the transaction services that the HTTP side uses; null in a process without a node to send to. */
 export function transactionServicesOf(kernel: Kernel): TransactionServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(TRANSACTIONS)) return null
-  const transactions = kernel.get(REQUESTS)
-  return {
-    get node() {
-      return transactions.get().node
-    },
-    get engine() {
-      return transactions.get().engine
-    },
-    get tracking() {
-      return transactions.get().tracking
-    },
-    get bundles() {
-      return transactions.get().bundles
-    },
+  return kernel.get(REQUESTS).view(['node', 'engine', 'tracking', 'bundles'], {
     sightings: kernel.get(SIGHTINGS),
     retentionMs: retentionMsOf(kernel)
-  }
+  })
 }
 
 const hasEngine = (kernel: Kernel): boolean => hasLocalnet(kernel) || kernel.config.blockEngineUrl.length > 0
