@@ -56,7 +56,7 @@ export class LedgerIngest {
     const storage = await openEmbeddedStorage({ directory })
     const feed = new CommitFeed()
     const committed = new CommittedBlocks(feed)
-    const ledgerBlocks = new LedgerBlocks(committed)
+    const ledgerBlocks = new LedgerBlocks()
     committed.subscribe(ledgerBlocks)
     const registry = new WatchedAddresses(storage.documents)
     for (const each of addresses) await registry.watch('a', { address: each, label: each, role: 'other' }, 1)

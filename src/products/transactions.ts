@@ -51,7 +51,7 @@ const REQUESTS = resource<TransactionServices>('the transactions')
 const LOCAL_TRACKING = capability(() => new LocalTracking())
 
 /** Tracked signatures in the blocks that this process commits. */
-const SIGHTINGS = blockObserver((committed) => new WatchedSignatures(committed))
+const SIGHTINGS = blockObserver(() => new WatchedSignatures())
 
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {
