@@ -98,7 +98,7 @@ export class TimedCache<T extends NonNullable<unknown> | null> {
     })
   }
 
-  /** Returns the load of a key in flight; undefined if there is none. */
+  /** Returns the load of a key in flight; undefined if the key is not being loaded. */
   loading(key: string): Promise<T> | undefined {
     return this.#flights.get(key)
   }
