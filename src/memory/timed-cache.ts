@@ -16,7 +16,8 @@ export type CacheLimit = { readonly entriesMax: number } | { readonly bytesMax: 
 
 interface Entry<T> {
   readonly value: T
-  readonly endsAtMs: number
+  /** Null for no end, which is compared faster than a number. */
+  readonly endsAtMs: number | null
 }
 
 /**
@@ -70,7 +71,8 @@ export class TimedCache<T extends NonNullable<unknown> | null> {
   }
 
   /** Caches a value and evicts others until the cache is within its limit. */
-  set(key: string, { value, endsAtMs = Infinity, bytes = 0 }: Timed<T>): void {
+  set(key: string, { value, endsAtMs: endMs = Infinity, bytes = 0 }: Timed<T>): void {
+    const endsAtMs = endMs === Infinity ? null : endMs
     if (this.#isBefore(endsAtMs)) this.#entries.set(key, { value, endsAtMs }, bytes)
   }
 
@@ -108,7 +110,7 @@ export class TimedCache<T extends NonNullable<unknown> | null> {
     return this.#flights.ended()
   }
 
-  #isBefore(endsAtMs: number): boolean {
-    return endsAtMs === Infinity || this.#clock.now() < endsAtMs
+  #isBefore(endsAtMs: number | null): boolean {
+    return endsAtMs === null || this.#clock.now() < endsAtMs
   }
 }
