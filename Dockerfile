@@ -18,7 +18,7 @@ COPY actors ./actors
 COPY machines ./machines
 COPY storage ./storage
 # What is compiled here is not compiled by each start: the folder is not the container's to write.
-RUN node src/cli/compile.js
+RUN node src/kernel/cli/compile.js
 USER node
 VOLUME /data
 # The API and the stream; the JSON-RPC and the pubsub of a localnet's node.
@@ -26,5 +26,5 @@ EXPOSE 8900 8901 8902 8903
 # Degraded health is an answer: the container is well as long as it says how it is.
 HEALTHCHECK --interval=10s --timeout=5s --retries=3 --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.MILLRACE_PORT ?? 8900) + '/v1/health').then((answer) => answer.json())"]
-ENTRYPOINT ["node", "src/cli/millrace.js"]
+ENTRYPOINT ["node", "src/kernel/cli/millrace.js"]
 CMD ["serve"]

@@ -15,7 +15,7 @@ import { writeResult } from './result.ts'
 const seconds = Number(process.argv[2] ?? 60)
 
 async function measured(directory: string): Promise<Record<string, number>> {
-  const server = await startMeasured('../src/cli/millrace.js', [
+  const server = await startMeasured('../src/kernel/cli/millrace.js', [
     'serve',
     '--port',
     '0',

@@ -143,7 +143,7 @@ function hasNoGap(coverage: Awaited<ReturnType<typeof coverageFigures>> | string
 function start(pace: number): Promise<MeasuredProcess> {
   const args = ['--data-dir', scratch, '--port', '0', '--localnet-slot-ms', String(pace)]
   const env = { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' }
-  return startMeasured('../src/cli/millrace.js', ['serve', ...args], { env, nodeArgs: INSPECTED })
+  return startMeasured('../src/kernel/cli/millrace.js', ['serve', ...args], { env, nodeArgs: INSPECTED })
 }
 
 async function sampleOf(service: MeasuredProcess, second: number, inspector: string | null): Promise<Sample> {

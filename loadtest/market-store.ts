@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadReadSet, restoreMarket } from '../actors/chain/market-loader.ts'
+import { loadReadSet, restoreMarket } from '../actors/ingest/market-loader.ts'
 import { CashList } from '../src/market/cash.ts'
 import { foldBlock } from '../src/market/fold.ts'
 import type { BlockCommit } from '../src/market/records.ts'

@@ -15,7 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { clusterEnvironment } from '../test/service/cluster.ts'
 import { CqlCluster } from '../test/servers/cql-cluster.ts'
-import { LAG_SAMPLE_MS } from '../src/telemetry/metrics.ts'
+import { LAG_SAMPLE_MS } from '../src/kernel/telemetry/metrics.ts'
 import { giveServersCore, leaveServersACore } from './cores.ts'
 import { startMeasured } from './measured-process.ts'
 import { ATTACKS, TOKEN_PROGRAM } from './neighbours/attacks.ts'
@@ -54,7 +54,7 @@ const attacks = ATTACKS.filter(
   ({ name, usesStore }) => name.includes(values.only) && (cql === null || usesStore)
 )
 const server = await startMeasured(
-  '../src/cli/millrace.js',
+  '../src/kernel/cli/millrace.js',
   ['serve', '--port', '0', '--data-dir', directory],
   {
     env: {

@@ -65,7 +65,7 @@ try {
     MILLRACE_LOG_LEVEL: 'error'
   }
   const service = await startMeasured(
-    '../src/cli/millrace.js',
+    '../src/kernel/cli/millrace.js',
     ['serve', '--port', '0', '--data-dir', folder],
     {
       env

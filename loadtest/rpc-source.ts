@@ -8,7 +8,7 @@
 import { gzipSync } from 'node:zlib'
 import { VersionedTransaction } from '@solana/web3.js'
 import { pino } from 'pino'
-import { rpcSource, type RpcSource } from '../actors/chain/rpc-source.ts'
+import { rpcSource, type RpcSource } from '../actors/ingest/rpc-source.ts'
 import { encodeBase58 } from '../src/chain/base58.ts'
 import { decodeTransactions } from '../src/chain/decode-block.ts'
 import { BLOCK_PARAMS } from '../src/node/rpc-node.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { BlockCommit, Storage } from '../storage/port.ts'
-import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
+import { loneIngester } from '../test/actors/ingest/lone-ingester.ts'
 import { readBlock, RECORDED_SLOT, recordedBlockText } from './recorded-block.ts'
 
 /** The commits that ingest makes of the recorded block, repeated under new slots. */

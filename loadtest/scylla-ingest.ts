@@ -9,7 +9,7 @@
  *
  *     node loadtest/scylla-ingest.ts [blocks a round] [rounds]
  */
-import { IN_FLIGHT_MAX } from '../actors/chain/ingester.ts'
+import { IN_FLIGHT_MAX } from '../actors/ingest/ingester.ts'
 import { cursorAt } from '../src/market/cursor.ts'
 import type { BlockCommit, Storage } from '../storage/port.ts'
 import { RECORDED_SLOT } from './recorded-block.ts'

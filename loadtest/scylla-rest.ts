@@ -15,7 +15,7 @@ const DRAWS = 40_000
 
 /** Starts the service on a keyspace as a gateway, which answers and does not ingest. */
 function serve(server: CqlServer, keyspace: string): Promise<MeasuredProcess> {
-  return startMeasured('../src/cli/millrace.js', ['serve', '--role', 'gateway', '--port', '0'], {
+  return startMeasured('../src/kernel/cli/millrace.js', ['serve', '--role', 'gateway', '--port', '0'], {
     env: {
       ...clusterEnvironment(server, keyspace, null),
       MILLRACE_ADMIN_KEY: HEADERS['x-api-key'],

@@ -46,7 +46,7 @@ export async function serveMarket(
   }
   const started =
     mode === 'quiet'
-      ? await startMeasured('../src/cli/millrace.js', ['serve', ...flags], { env, nodeArgs })
+      ? await startMeasured('../src/kernel/cli/millrace.js', ['serve', ...flags], { env, nodeArgs })
       : await startMeasured('live-service.ts', [marketDirectory, ...flags], {
           env: { ...env, FIXTURES_DIR: fixturesDirectory() },
           nodeArgs

@@ -58,7 +58,7 @@ interface Sample extends LocalnetFigures {
 const scratch = mkdtempSync(join(directory, 'stream-hour-'))
 await makeBusyLocalnet(scratch)
 const service = await startMeasured(
-  '../src/cli/millrace.js',
+  '../src/kernel/cli/millrace.js',
   ['serve', '--data-dir', scratch, '--port', '0', '--localnet-slot-ms', slotMsText],
   { env: { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' }, nodeArgs: INSPECTED }
 )

@@ -32,7 +32,7 @@ await makeBusyLocalnet(scratch)
 const port = String(await freePort(['127.0.0.1']))
 const start = (slotMs: string): Promise<MeasuredProcess> =>
   startMeasured(
-    '../src/cli/millrace.js',
+    '../src/kernel/cli/millrace.js',
     ['serve', '--data-dir', scratch, '--port', port, '--localnet-slot-ms', slotMs],
     { env: { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' } }
   )

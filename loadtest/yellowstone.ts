@@ -12,7 +12,7 @@ import Client, {
 } from '@triton-one/yellowstone-grpc'
 import { pino } from 'pino'
 import type { ProcessScope } from '../actors/supervision/process.ts'
-import { yellowstoneSource, type YellowstoneSource } from '../actors/chain/yellowstone-source.ts'
+import { yellowstoneSource, type YellowstoneSource } from '../actors/ingest/yellowstone-source.ts'
 import { decodeTransactions } from '../src/chain/decode-block.ts'
 import { readRpcBlock } from '../src/chain/rpc/block.ts'
 import type { Block } from '../src/chain/transaction.ts'

@@ -1,4 +1,4 @@
-import { run } from './cli/run.ts'
+import { run } from './kernel/cli/run.ts'
 
 // Every file that a command creates is for its user alone: data folders hold keys and secrets.
 process.umask(0o077)

@@ -1,4 +1,4 @@
-import { ServiceError } from '../src/errors.ts'
+import { ServiceError } from '../src/kernel/errors.ts'
 import type { SlotRow } from '../src/market/rows.ts'
 import type { BlockCommit } from '../src/market/records.ts'
 

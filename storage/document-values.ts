@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { z } from 'zod'
-import { ServiceError } from '../src/errors.ts'
+import { ServiceError } from '../src/kernel/errors.ts'
 import { encodeKey } from './codec/document-key.ts'
 import type { DocumentKey } from './codec/document-key.ts'
 import type { DocumentDefinition } from './document-definition.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ServiceError } from '../src/errors.ts'
+import { ServiceError } from '../src/kernel/errors.ts'
 import { encodeKey, endOf } from './codec/document-key.ts'
 import type { DocumentKey } from './codec/document-key.ts'
 import type { DocumentDefinition } from './document-definition.ts'
@@ -13,7 +13,7 @@ import type {
   Refusal
 } from './document-store.ts'
 import { decodedValue, encodedValue, newRow } from './document-values.ts'
-import { noted } from '../src/request-effects.ts'
+import { noted } from '../src/kernel/request-effects.ts'
 
 /** Maximum documents of one page: 32 MiB of the largest. */
 export const PAGE_MAX = 1_000

@@ -1,4 +1,4 @@
-import { ServiceError } from '../src/errors.ts'
+import { ServiceError } from '../src/kernel/errors.ts'
 import { byName, RECORD_NAMES } from '../src/market/records.ts'
 import type { RecordStores, Storage } from './port.ts'
 

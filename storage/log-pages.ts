@@ -1,4 +1,4 @@
-import { HEAP_ALLOCATOR } from '../src/memory/arena.ts'
+import { HEAP_ALLOCATOR } from '../src/kernel/memory/arena.ts'
 import { splitCursor } from '../src/market/cursor.ts'
 import type { LogEntry, Allocator } from '../src/market/log.ts'
 import { LOG_ANSWER_BYTES } from './port.ts'

@@ -2,8 +2,8 @@ import { MintDirectory } from '../../src/accounts/mint-directory.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
 import { RANKS_MAX } from '../../src/market/ranking.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { NameIndex } from '../../src/views/name-index.ts'
-import type { RankingHandle } from '../../src/views/ranking-handle.ts'
+import type { NameIndex } from '../../src/data/name-index.ts'
+import type { RankingHandle } from '../../src/data/ranking-handle.ts'
 import type { Run } from '../supervision/process.ts'
 
 /**

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { KnownOffChain, OffChainReading, OffChainSource } from '../../src/accounts/ports.ts'
-import { TimedCache, type Timed } from '../../src/memory/timed-cache.ts'
+import { TimedCache, type Timed } from '../../src/kernel/memory/timed-cache.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { OffChainFetch } from './off-chain-fetch.ts'
 

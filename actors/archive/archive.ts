@@ -1,8 +1,8 @@
 import type { ArchiveStanding, ServedArchive } from '../../src/archive/served-archive.ts'
 import { archiveStanding } from '../../src/archive/standing.ts'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { Logger } from '../../src/telemetry/logger.ts'
+import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Run } from '../supervision/process.ts'
 

@@ -1,8 +1,8 @@
 import type { BlockSource } from '../../src/node/block-source.ts'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Storage } from '../../storage/port.ts'
-import { ingest } from '../chain/ingest.ts'
-import type { IngesterDeps } from '../chain/ingester.ts'
+import { ingest } from '../ingest/ingest.ts'
+import type { IngesterDeps } from '../ingest/ingester.ts'
 
 /**
  * Ingests the blocks of a source that ends into an archive, with the process that ingests live blocks.

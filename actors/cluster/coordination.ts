@@ -1,6 +1,6 @@
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { Metrics } from '../../src/telemetry/metrics.ts'
+import type { Metrics } from '../../src/kernel/telemetry/metrics.ts'
 import type { Run } from '../supervision/process.ts'
 
 /** Update interval of the outage metric, in milliseconds. */

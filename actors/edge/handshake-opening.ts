@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { HandshakePort } from '../../src/config/handshake-port.ts'
-import type { Logger } from '../../src/telemetry/logger.ts'
+import type { HandshakePort } from '../../src/kernel/config/handshake-port.ts'
+import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import { HandshakeListener } from './handshake-listener.ts'
 import { Listening } from './listening.ts'
 

@@ -1,8 +1,8 @@
 import type { AccountNode } from '../../src/accounts/ports.ts'
 import type { HolderBlocks } from '../../src/holders/holder-blocks.ts'
 import type { Ports } from '../../src/ports.ts'
-import type { HolderMetrics } from '../../src/telemetry/holder-metrics.ts'
-import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { HolderMetrics } from '../../src/holders/metrics.ts'
+import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DynamicSupervisor } from '../supervision/dynamic-supervisor.ts'
 

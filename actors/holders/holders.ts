@@ -1,5 +1,5 @@
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
-import type { Announcements } from '../../src/views/announcements.ts'
+import type { Announcements } from '../../src/kernel/feed/announcements.ts'
 import type { Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { FOLLOWER_POLICY } from '../followers/follower-policy.ts'

@@ -1,5 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
-import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import type { HolderListId, HolderRow, HolderRowKind, HolderStore, PresentRow } from '../../storage/port.ts'
 
 /** Memory of the rows: about 15,000. Accounts that trade often, above all those of pools, change in most blocks. */

@@ -4,7 +4,7 @@ import type { PendingLimits } from '../../src/program-accounts/pending-updates.t
 import type { SubscribeProgram } from '../../src/program-accounts/ports.ts'
 import type { SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
 import type { Ports } from '../../src/ports.ts'
-import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
+import type { MirrorMetrics } from '../../src/program-accounts/metrics.ts'
 import type { ProgramAccountStore } from '../../storage/port.ts'
 
 export interface ProgramMirrorDeps extends Ports {

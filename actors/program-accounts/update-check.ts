@@ -2,7 +2,7 @@ import type { AccountNode } from '../../src/accounts/ports.ts'
 import { distinctPubkeys, pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { ExpectedUpdates, lastOf } from '../../src/program-accounts/expected-updates.ts'
 import type { TouchedAccount } from '../../src/program-accounts/touched-accounts.ts'
-import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
+import type { MirrorMetrics } from '../../src/program-accounts/metrics.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 import { isSame } from './mirror-store.ts'
 

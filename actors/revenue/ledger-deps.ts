@@ -2,9 +2,9 @@ import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import type { LedgerFeed } from '../../src/stream/ledger-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
 import type { Ports } from '../../src/ports.ts'
-import type { LedgerMetrics } from '../../src/telemetry/ledger-metrics.ts'
-import type { CommitFeed } from '../../src/views/commit-feed.ts'
-import type { SymbolSources } from '../../src/views/mint-symbols.ts'
+import type { LedgerMetrics } from '../../src/revenue/metrics.ts'
+import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
+import type { SymbolSources } from '../../src/data/mint-symbols.ts'
 import type { BlockStore, Storage } from '../../storage/port.ts'
 
 export interface LedgerDeps extends Ports, Pick<SymbolSources, 'names'> {

@@ -12,7 +12,7 @@ import type { LedgerBlock, LedgerChanges } from '../../src/revenue/ledger-blocks
 import { BlockFollower } from '../followers/block-follower.ts'
 import { inChunks } from './in-chunks.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { symbolsOf } from '../../src/views/mint-symbols.ts'
+import { symbolsOf } from '../../src/data/mint-symbols.ts'
 import { entriesOf } from './ledger-entries.ts'
 import { LedgerWatches } from './ledger-watches.ts'
 

@@ -1,6 +1,6 @@
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
-import type { AnswerBytes, AnswerMemory } from '../../src/memory/answer-memory.ts'
+import type { AnswerBytes, AnswerMemory } from '../../src/kernel/memory/answer-memory.ts'
 import { endedPieces } from '../../src/rpc/ended-pieces.ts'
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]

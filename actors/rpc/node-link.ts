@@ -2,7 +2,7 @@ import type { NodeAddress } from '../../src/node/node-address.ts'
 import { NodeError, refusesSize, type NodeFault } from '../../src/node/node-fault.ts'
 import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
-import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../../src/memory/answer-memory.ts'
+import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../../src/kernel/memory/answer-memory.ts'
 import { AnswerBody, BodyTooLong, type ResponseStart } from './answer-body.ts'
 import { ReadSockets } from './read-sockets.ts'
 

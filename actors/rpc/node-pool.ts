@@ -23,7 +23,7 @@ export interface RpcNodesTuning extends UpstreamNodeTuning {
 }
 
 /**
- * The source's nodes are judged by the same values (`actors/chain/upstreams.ts`). 2 s are five slots. After 5 s a slot is
+ * The source's nodes are judged by the same values (`actors/ingest/upstreams.ts`). 2 s are five slots. After 5 s a slot is
  * not honest: nodes differ by a slot or two, so an honest one is reached again within a second.
  */
 export const RPC_NODES_TUNING: RpcNodesTuning = {

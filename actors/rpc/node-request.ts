@@ -13,7 +13,7 @@ import {
 } from '../../src/rpc/raw-answer.ts'
 import { ANSWER_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
 import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
-import type { RunPiece } from '../../src/work/turns.ts'
+import type { RunPiece } from '../../src/kernel/work/turns.ts'
 import type { ResponseStart } from './answer-body.ts'
 import { isDropped } from './node-link.ts'
 import type { UpstreamNode } from './upstream-node.ts'

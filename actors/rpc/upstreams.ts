@@ -11,7 +11,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
-import { afterSockets, type RunPiece } from '../../src/work/turns.ts'
+import { afterSockets, type RunPiece } from '../../src/kernel/work/turns.ts'
 import { GatheredReads } from './gathered-reads.ts'
 import { Failover, type RpcNodesCounts } from './failover.ts'
 import { askNodeAll, type NodeOutcome } from './node-request.ts'

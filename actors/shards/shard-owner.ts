@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { Logger } from '../../src/telemetry/logger.ts'
+import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { HintChannel, Leases } from '../../storage/cluster/coordination.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { isOutage } from '../storage/retry.ts'

@@ -1,4 +1,4 @@
-import type { CacheUse } from '../../src/memory/second-chance-cache.ts'
+import type { CacheUse } from '../../src/kernel/memory/second-chance-cache.ts'
 import type { ProcessScope } from '../supervision/process.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { Logger } from '../../src/telemetry/logger.ts'
-import type { Metrics } from '../../src/telemetry/metrics.ts'
+import type { Logger } from '../../src/kernel/telemetry/logger.ts'
+import type { Metrics } from '../../src/kernel/telemetry/metrics.ts'
 import type { Outage, Storage } from '../../storage/port.ts'
 
 /** Probe interval of the store, in milliseconds: an outage and its end are seen even without other traffic. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 

@@ -1,7 +1,7 @@
 import type { Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { cacheGauges } from './cache-gauges.ts'
-import { logDamage } from '../chain/damage-watch.ts'
+import { logDamage } from '../ingest/damage-watch.ts'
 import { watchOutages, type WatchDeps } from './outage-watch.ts'
 import { retryWhileUnavailable } from './retry.ts'
 import type { Run } from '../supervision/process.ts'

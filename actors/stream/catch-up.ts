@@ -1,11 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { Arena } from '../../src/memory/arena.ts'
+import type { Arena } from '../../src/kernel/memory/arena.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import { isPrivate, type Channel, type ReplayedChannel } from '../../src/stream/channel.ts'
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import { endOf, type StreamHub } from '../../src/stream/hub.ts'
 import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
-import type { RunPiece } from '../../src/work/turns.ts'
+import type { RunPiece } from '../../src/kernel/work/turns.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 import type { Replays } from './replays.ts'
 

@@ -1,11 +1,11 @@
-import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { changesTtlMs } from '../../src/transactions/change-batch.ts'
 import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
-import type { TakeTurns } from '../../src/work/turns.ts'
+import type { TakeTurns } from '../../src/kernel/work/turns.ts'
 import type { Storage } from '../../storage/port.ts'
 import {
   isDamage,

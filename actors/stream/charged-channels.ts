@@ -1,6 +1,6 @@
 import type { Caller } from '../../src/access/caller.ts'
 import type { StreamChannel } from '../../src/stream/channel.ts'
-import { workUsedUp, WORK_PRICES } from '../../src/work/work-units.ts'
+import { workUsedUp, WORK_PRICES } from '../../src/kernel/work/work-units.ts'
 import type { StreamDeps } from './stream-deps.ts'
 
 /** Channels that the quotas of a key allow, and those that they refuse, with the reason. */

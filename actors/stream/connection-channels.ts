@@ -1,6 +1,6 @@
 import type { ConnectionEvent } from '../../machines/connection.machine.ts'
 import type { Caller } from '../../src/access/caller.ts'
-import { WORK_PRICES } from '../../src/work/work-units.ts'
+import { WORK_PRICES } from '../../src/kernel/work/work-units.ts'
 import { sleep } from '../../src/ports.ts'
 import { shownHead } from '../../src/market/cursor.ts'
 import { BlockFrames } from '../../src/stream/block-frames.ts'

@@ -1,6 +1,6 @@
-import { Arena, type Budget } from '../../src/memory/arena.ts'
-import type { CacheUse } from '../../src/memory/second-chance-cache.ts'
-import type { TakeTurns } from '../../src/work/turns.ts'
+import { Arena, type Budget } from '../../src/kernel/memory/arena.ts'
+import type { CacheUse } from '../../src/kernel/memory/second-chance-cache.ts'
+import type { TakeTurns } from '../../src/kernel/work/turns.ts'
 
 /** Bytes of memory that one replay reuses: its largest pages. Larger pages get memory of their own. */
 const ARENA_BYTES_MAX = 4 * 2 ** 20

@@ -1,4 +1,4 @@
-import type { Handle, Held } from '../../src/compose/handle.ts'
+import type { Handle, Held } from '../../src/kernel/compose/handle.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Run } from './process.ts'
 

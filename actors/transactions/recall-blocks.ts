@@ -1,8 +1,8 @@
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { RefetchBlock } from '../../src/node/block-source.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { Logger } from '../../src/telemetry/logger.ts'
-import type { CommittedBlocks } from '../../src/node/committed-blocks.ts'
+import type { Logger } from '../../src/kernel/telemetry/logger.ts'
+import type { CommittedBlocks } from '../../src/ingest/committed-blocks.ts'
 import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
 import type { BlockStore } from '../../storage/port.ts'
 

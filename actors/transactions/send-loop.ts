@@ -1,6 +1,6 @@
 import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import type { Clock } from '../../src/ports.ts'
-import type { TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
+import type { TransactionMetrics } from '../../src/transactions/metrics.ts'
 import type { RevocableTurn } from '../../src/transactions/fair-queue.ts'
 import type { BlockSightings } from '../../src/transactions/ports.ts'
 import { REBROADCAST_MS, routesOf, type Route } from '../../src/transactions/submission.ts'

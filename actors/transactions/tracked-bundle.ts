@@ -2,7 +2,7 @@ import { bundleMachine, type BundleEvent } from '../../machines/bundle.machine.t
 import { compiled } from '../../machines/compiled.ts'
 import { RECENT_MS } from '../../src/transactions/absence.ts'
 import { LOOK_BACK_MS, type EngineStatus } from '../../src/transactions/engine/answers.ts'
-import { BUNDLE_REASONS } from '../../src/api/bundle.ts'
+import { BUNDLE_REASONS } from '../../src/transactions/bodies/bundle.ts'
 import type { Bundle, BundleProgress, BundleReason } from '../../src/transactions/bundle.ts'
 import type { Landing } from '../../src/transactions/bundle-landing.ts'
 import type { BlockSightings, BundleEngine } from '../../src/transactions/ports.ts'

@@ -7,7 +7,7 @@ import {
   type TransactionEvent,
   type TransactionMachineState
 } from '../../machines/transaction.machine.ts'
-import type { EndedTransaction } from '../../src/telemetry/transaction-metrics.ts'
+import type { EndedTransaction } from '../../src/transactions/metrics.ts'
 import type { SightedBlock, SightedNonce } from '../../src/transactions/ports.ts'
 import { Contradictions } from '../../src/transactions/contradictions.ts'
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'

@@ -1,4 +1,4 @@
-import type { TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
+import type { TransactionMetrics } from '../../src/transactions/metrics.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { BlockSightings, TransactionNode } from '../../src/transactions/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'

@@ -1,7 +1,7 @@
 import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import { sleep } from '../../src/ports.ts'
 import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
-import type { TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
+import type { TrackedLabel } from '../../src/transactions/metrics.ts'
 import type { Places } from '../../src/transactions/places.ts'
 import type { Submission, SubmissionProgress } from '../../src/transactions/submission.ts'
 import type { Stored } from '../../storage/documents.ts'

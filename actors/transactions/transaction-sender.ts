@@ -1,5 +1,5 @@
 import { NodeError } from '../../src/node/node-fault.ts'
-import type { TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
+import type { TransactionMetrics } from '../../src/transactions/metrics.ts'
 import type { RevocableTurn, SendTurn } from '../../src/transactions/fair-queue.ts'
 import type { EngineSender, LeaderSender, TransactionNode } from '../../src/transactions/ports.ts'
 import type { Submission } from '../../src/transactions/submission.ts'

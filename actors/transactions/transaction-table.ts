@@ -1,4 +1,4 @@
-import { TRACKED_LABELS, type TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
+import { TRACKED_LABELS, type TrackedLabel } from '../../src/transactions/metrics.ts'
 import type { TenantPlaces } from '../../src/transactions/places.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'

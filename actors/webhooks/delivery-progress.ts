@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../../src/ports.ts'
 import type { StreamHub } from '../../src/stream/hub.ts'
-import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import type { WebhookMetrics } from '../../src/webhooks/metrics.ts'
 import type { Backlog } from '../../src/webhooks/backlog.ts'
 import type { WebhookChanges } from '../../src/webhooks/changes.ts'
 import type { Webhook, WebhookProgress } from '../../src/webhooks/webhook.ts'

@@ -1,11 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
+import { HEAP_ALLOCATOR } from '../../src/kernel/memory/arena.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { eventFrames, eventsIn, type EventMembers } from '../../src/stream/frames.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
 import { LOADED_MAX } from '../../src/webhooks/backlog.ts'
-import type { RunPiece, TakeTurns } from '../../src/work/turns.ts'
+import type { RunPiece, TakeTurns } from '../../src/kernel/work/turns.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 
 /** Rows read together: somewhat more than a read returns, so that few are read twice. */

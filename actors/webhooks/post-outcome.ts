@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '../../machines/webhook.machine.ts'
 import { outcomeError } from '../../src/webhooks/post-error.ts'
-import type { PostLabel } from '../../src/telemetry/webhook-metrics.ts'
+import type { PostLabel } from '../../src/webhooks/metrics.ts'
 import type {
   BatchIntent,
   DeliveryAttempt,

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/telemetry/logger.ts'
+import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { ShardOwner } from '../shards/shard-owner.ts'

@@ -7,6 +7,8 @@ export interface Felt {
   readonly p99_ms: number
   /** Requests without an answer, or with an answer that is not a success. */
   readonly failures: number
+  /** Number of failures by their text. */
+  readonly failed: Readonly<Record<string, number>>
 }
 
 /** A careful tenant: it does one small thing at a steady rate, whether or not the thing before has ended. */
@@ -23,6 +25,16 @@ const PATIENCE_MS = 30_000
 
 const PATHS = ['/v1/me', '/v1/stats', '/v1/launches?limit=20', '/v1/trending?limit=10', '/v1/coverage']
 
+/** Returns the code and the detail of a problem. */
+function problemOf(text: string): string {
+  try {
+    const { code, detail } = JSON.parse(text) as { readonly code?: string; readonly detail?: string }
+    return `${code}, ${detail}`
+  } catch {
+    return text.slice(0, 100)
+  }
+}
+
 /** Reads small pages by REST. */
 export function restVictim(url: string, key: string): Victim {
   return {
@@ -34,8 +46,8 @@ export function restVictim(url: string, key: string): Victim {
         headers: { 'x-api-key': key },
         signal: AbortSignal.timeout(PATIENCE_MS)
       })
-      await answer.arrayBuffer()
-      if (answer.status !== 200) throw new Error(`${path} returned ${answer.status}`)
+      const text = await answer.text()
+      if (answer.status !== 200) throw new Error(`${path} returned ${answer.status}: ${problemOf(text)}`)
     },
     end: () => undefined
   }
@@ -88,7 +100,7 @@ export async function streamVictim(host: string, key: string, channel: string): 
 /** Runs a careful tenant for some seconds, and returns its latencies. */
 export async function feel({ perSecond, once }: Victim, seconds: number): Promise<Felt> {
   const ms: number[] = []
-  let failures = 0
+  const failed: Record<string, number> = {}
   const began = performance.now()
   const all: Promise<void>[] = []
   for (let at = 0; at < seconds * perSecond; at++) {
@@ -98,7 +110,11 @@ export async function feel({ perSecond, once }: Victim, seconds: number): Promis
     all.push(
       once(at).then(
         () => void ms.push(performance.now() - sentMs),
-        () => void failures++
+        (error: Error) => {
+          const text =
+            error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+          failed[text] = (failed[text] ?? 0) + 1
+        }
       )
     )
   }
@@ -106,5 +122,6 @@ export async function feel({ perSecond, once }: Victim, seconds: number): Promis
   const sorted = ms.toSorted((a, b) => a - b)
   const quantile = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return { p50_ms: quantile(0.5), p99_ms: quantile(0.99), failures }
+  const failures = Object.values(failed).reduce((sum, count) => sum + count, 0)
+  return { p50_ms: quantile(0.5), p99_ms: quantile(0.99), failures, failed }
 }

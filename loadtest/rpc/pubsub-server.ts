@@ -12,8 +12,8 @@ import { RateWindow } from '../../src/access/rate-window.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { SlotFloors } from '../../src/rpc/slot-floors.ts'
 import type { RpcUpstream } from '../../src/rpc/upstreams.ts'
-import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { DecodingReport } from '../../src/ingest/decoding-report.ts'
+import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
 
 const [pubsubUrl = ''] = process.argv.slice(2)
 const { clock, random } = systemPorts

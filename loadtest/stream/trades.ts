@@ -1,4 +1,4 @@
-import { priceTick, tradeEvent } from '../../src/api/stream-event.ts'
+import { priceTick, tradeEvent } from '../../src/stream/bodies/stream-event.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { VenueId } from '../../src/chain/venue-id.ts'
 import { CashList, WSOL } from '../../src/market/cash.ts'

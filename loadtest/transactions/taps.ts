@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
 import { WatchedSignatures } from '../../src/transactions/block-sightings.ts'
-import type { BlockObserver } from '../../src/node/committed-blocks.ts'
+import type { BlockObserver } from '../../src/ingest/committed-blocks.ts'
 import { PriorityFees } from '../../src/transactions/priority-fees.ts'
 import { binaryForm, plainTransaction, readBlock, recordedBlockText } from '../recorded-block.ts'
 

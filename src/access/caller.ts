@@ -1,7 +1,7 @@
 import type { KeyRow } from '../../storage/access-documents.ts'
 import { entriesFor, type OriginUse } from './origin-entry.ts'
 import { AddressRanges } from './address-ranges.ts'
-import { WORK_PER_MINUTE } from '../work/work-units.ts'
+import { WORK_PER_MINUTE } from '../kernel/work/work-units.ts'
 
 export type KeyState = 'active' | 'expired' | 'revoked'
 

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { currentEffects, inThisRequest, type RequestEffects } from '../request-effects.ts'
+import { currentEffects, inThisRequest, type RequestEffects } from '../kernel/request-effects.ts'
 
 /**
  * Runs changes of stored data one after another. A change releases its turn when its request is answered, even if the

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import { ChangeLine } from './change-line.ts'
 
 /** Maximum changes that run or wait; a further one is refused. */

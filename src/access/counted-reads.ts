@@ -8,7 +8,7 @@ export interface ReadCount {
 const current = new AsyncLocalStorage<ReadCount>()
 
 /**
- * Runs work, and counts the rows that it reads from a counted store (`http/counted-storage.ts`). The count follows the
+ * Runs work, and counts the rows that it reads from a counted store (`kernel/http/counted-storage.ts`). The count follows the
  * asynchronous context of the request, so readers need not pass it on. A read that several requests share is charged to
  * the request that started it.
  */

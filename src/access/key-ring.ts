@@ -3,7 +3,7 @@ import type { KeyRow } from '../../storage/access-documents.ts'
 import { Caller, keyState } from './caller.ts'
 import { entriesFor, type OriginUse } from './origin-entry.ts'
 import { isSameKey } from './key-row.ts'
-import { WORK_PER_MINUTE } from '../work/work-units.ts'
+import { WORK_PER_MINUTE } from '../kernel/work/work-units.ts'
 
 /** Compared with unknown keys, so that unknown and known keys take equal work. */
 const NOBODY = new Uint8Array(32)

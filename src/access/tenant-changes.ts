@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import { ChangeLine } from './change-line.ts'
 
 /** Maximum changes of one tenant that run or wait. At 30 ms a change, a disk completes as many in the 30 s of a request. */

@@ -1,4 +1,4 @@
-import { WORK_PRICES, type WorkKind } from '../work/work-units.ts'
+import { WORK_PRICES, type WorkKind } from '../kernel/work/work-units.ts'
 import type { ReadCount } from './counted-reads.ts'
 
 /** Counts what an answer really took. */

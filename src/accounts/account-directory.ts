@@ -1,9 +1,9 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
 import { NodeError } from '../node/node-fault.ts'
 import { withinNodeTime } from '../node/node-time.ts'
 import type { Clock } from '../ports.ts'
-import { ACCOUNTS_READ_MS, ACCOUNTS_WAIT_MS } from '../time-limits.ts'
+import { ACCOUNTS_READ_MS, ACCOUNTS_WAIT_MS } from '../kernel/time-limits.ts'
 import { ACCOUNTS_AT_ONCE } from './node-client.ts'
 
 /** Timeout for reading a batch, in milliseconds, including a second node if the first one fails. */

@@ -5,7 +5,7 @@ import { NodeError } from '../node/node-fault.ts'
 import { NodeGroup, type NodeClients } from '../node/node-group.ts'
 import { RpcClient, type RpcAnswer, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
-import { ACCOUNTS_REQUEST_MS } from '../time-limits.ts'
+import { ACCOUNTS_REQUEST_MS } from '../kernel/time-limits.ts'
 import {
   readAccount,
   readAddressed,

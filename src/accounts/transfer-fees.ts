@@ -1,7 +1,7 @@
 import { epochOf, type EpochSchedule } from '../chain/epoch-schedule.ts'
 import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { NO_FEE, type TransferFeeLookup } from '../chain/transfer-fee.ts'
-import { TimedCache } from '../memory/timed-cache.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import { NodeError } from '../node/node-fault.ts'
 import type { Clock } from '../ports.ts'
 import { readMintAccount } from './mint-account.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { LEDGER_ENTRY_EVENT } from '../api/ledger-entry.ts'
+import type { LEDGER_ENTRY_EVENT } from '../revenue/bodies/ledger-entry.ts'
 import type {
   CURVE_EVENT,
   LAUNCH_EVENT,
@@ -8,9 +8,9 @@ import type {
   PRICE_TICK,
   RETRACTION,
   TRADE_EVENT
-} from '../api/stream-schema.ts'
-import type { SUBMISSION_CHANGE } from '../api/submission-change.ts'
-import type { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
+} from '../stream/bodies/stream-schema.ts'
+import type { SUBMISSION_CHANGE } from '../transactions/bodies/submission-change.ts'
+import type { WEBHOOK_CHANGE } from '../webhooks/bodies/webhook-change.ts'
 
 /** A channel name: addresses are base58, venues by their names. */
 export type Channel =

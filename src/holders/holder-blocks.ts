@@ -1,6 +1,6 @@
 import { pubkeyOfMapKey, pubkeyToBase58, PubkeyTable } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
-import { BlockQueue, QUEUE_MAX, type QueuedBlock } from '../node/block-queue.ts'
+import { BlockQueue, QUEUE_MAX, type QueuedBlock } from '../ingest/block-queue.ts'
 import { balanceChanges, type BalanceChanges } from './balance-changes.ts'
 
 /** A committed block with its changes of token balances. */

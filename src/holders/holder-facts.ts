@@ -1,5 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import { TimedCache } from '../memory/timed-cache.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import type { CashList } from '../market/cash.ts'
 import type { Clock } from '../ports.ts'
 import type { HolderSums } from './row-bytes.ts'

@@ -1,6 +1,6 @@
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import type { MintFacts } from '../accounts/mint-facts.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import { sleep, type Clock } from '../ports.ts'
 import {
   inRankKey,

@@ -3,7 +3,7 @@ import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
 import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
-import { StoredProgress } from '../views/stored-progress.ts'
+import { StoredProgress } from '../kernel/feed/stored-progress.ts'
 
 /** Partition of all mints; one suffices, because a setting bounds their number. */
 export const HOLDER_MINTS_PARTITION = 'holder-mints'

@@ -1,4 +1,4 @@
-import { PART_LENGTH_MIN, secretsMask } from '../config/url-mask.ts'
+import { PART_LENGTH_MIN, secretsMask } from '../kernel/config/url-mask.ts'
 
 /** The address of a node. Path, query and user of its URL may be secrets: only the name is ever shown. */
 export interface NodeAddress {

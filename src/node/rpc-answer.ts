@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { isObject } from '../chain/rpc/fields.ts'
-import { answerMemory, type AnswerMemory, type AnswersTooLarge } from '../memory/answer-memory.ts'
+import { answerMemory, type AnswerMemory, type AnswersTooLarge } from '../kernel/memory/answer-memory.ts'
 
 /** Large output chunks: a block of 2 MB unpacks in half the time of the default 16 KiB. */
 const UNZIP_CHUNK = 1024 * 1024

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../memory/answer-memory.ts'
+import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../kernel/memory/answer-memory.ts'
 import type { Clock } from '../ports.ts'
 import type { NodeAddress } from './node-address.ts'
 import { NodeError, RPC_CODE, type NodeFault } from './node-fault.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import { NodeError } from './node-fault.ts'
 
 /** Resolves like a request to the operator's node. Its faults become UPSTREAM_ERROR or UPSTREAM_TIMEOUT. */

@@ -1,6 +1,6 @@
 import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
-import type { BlockObserver, CommittedBlocks } from '../node/committed-blocks.ts'
+import type { BlockObserver, CommittedBlocks } from '../ingest/committed-blocks.ts'
 import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 
 /** A block that the index has. */

@@ -6,8 +6,8 @@ import type {
   Storage
 } from '../../storage/port.ts'
 import type { WorkCount } from '../access/work-meter.ts'
-import { atOnce, type RunPiece } from '../work/turns.ts'
-import type { WorkKind } from '../work/work-units.ts'
+import { atOnce, type RunPiece } from '../kernel/work/turns.ts'
+import type { WorkKind } from '../kernel/work/work-units.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { matcherOf, type AccountFilter } from './account-filters.ts'

@@ -4,8 +4,8 @@ import { declaredIndexes } from './indexed-filters.ts'
 import { WAYS_TO_SELECT } from './mirror-reader.ts'
 import { PROGRAM_STATES } from './program.ts'
 import type { ProgramStatus } from './whitelist.ts'
-import { address, text, time } from '../api/schema.ts'
-import { secondsText } from '../api/time.ts'
+import { address, text, time } from '../kernel/http/schema.ts'
+import { secondsText } from '../kernel/http/time.ts'
 
 const INDEX_STATES = ['building', 'ready'] as const
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { IndexedRange } from '../../storage/port.ts'

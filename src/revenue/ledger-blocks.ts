@@ -1,6 +1,6 @@
 import { PubkeyTable } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
-import { BlockQueue, QUEUE_MAX, type QueuedBlock } from '../node/block-queue.ts'
+import { BlockQueue, QUEUE_MAX, type QueuedBlock } from '../ingest/block-queue.ts'
 import { ledgerChanges } from './ledger-changes.ts'
 import type { LedgerChange } from './ledger-entry.ts'
 import { holesIn } from './ledger-holes.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { StoredProgress } from '../views/stored-progress.ts'
+import { StoredProgress } from '../kernel/feed/stored-progress.ts'
 
 /** Sections that blocks of the ledger have not stated, so that rows may be missing. */
 export const LEDGER_HOLES = [

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX, type WatchedAddress } from './watched-address.ts'
 import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
 import { TenantChanges } from '../access/tenant-changes.ts'

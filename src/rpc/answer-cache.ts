@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { TimedCache } from '../memory/timed-cache.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import type { Clock } from '../ports.ts'
 import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 

@@ -1,6 +1,6 @@
 import { UNWEIGHTED, unitsOf, type CallWeights, type WeightedCall } from '../access/call-weights.ts'
 import { ACCOUNT_WORK } from '../program-accounts/mirror-reader.ts'
-import type { WorkKind } from '../work/work-units.ts'
+import type { WorkKind } from '../kernel/work/work-units.ts'
 import type { Scope } from '../access/scopes.ts'
 import type { Commitment } from './commitment.ts'
 

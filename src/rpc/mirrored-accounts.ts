@@ -16,7 +16,7 @@ import {
   type TakeAccounts
 } from '../program-accounts/mirror-reader.ts'
 import type { MirrorProgress } from '../program-accounts/program.ts'
-import { atOnce, type RunPiece } from '../work/turns.ts'
+import { atOnce, type RunPiece } from '../kernel/work/turns.ts'
 import { OnlyNodeParses, ParsedTokenAccounts, parserOf } from './parsed-token-accounts.ts'
 import {
   invalidParams,

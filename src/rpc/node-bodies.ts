@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { moment, momentText } from '../api/api-key.ts'
-import { count, text } from '../api/schema.ts'
+import { moment, momentText } from '../access/bodies/api-key.ts'
+import { count, text } from '../kernel/http/schema.ts'
 import type { Cordon } from './cordons.ts'
 import type { NodeStatus } from './node-control.ts'
 

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { JSON_DEPTH_MAX } from '../json-depth.ts'
+import { JSON_DEPTH_MAX } from '../kernel/json-depth.ts'
 
 /** A call, or a notification. */
 export interface RequestedCall {

@@ -1,4 +1,4 @@
-import { jsonExcess } from '../json-depth.ts'
+import { jsonExcess } from '../kernel/json-depth.ts'
 import { isCommitment, DEFAULT_COMMITMENT, type Commitment } from './commitment.ts'
 import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
 import type { MethodTable, RpcMethod } from './methods.ts'

@@ -1,4 +1,4 @@
-import { excessText, JSON_DEPTH_MAX, type JsonExcess } from '../json-depth.ts'
+import { excessText, JSON_DEPTH_MAX, type JsonExcess } from '../kernel/json-depth.ts'
 
 /** A JSON-RPC error of this service, not of a node. */
 export interface RpcError {

@@ -2,7 +2,7 @@ import type { RateUse } from '../../storage/cluster/coordination.ts'
 import type { Caller } from '../access/caller.ts'
 import type { WorkBudget } from '../access/work-budget.ts'
 import { WorkMeter, type WorkCount } from '../access/work-meter.ts'
-import type { WorkKind } from '../work/work-units.ts'
+import type { WorkKind } from '../kernel/work/work-units.ts'
 import type { Clock } from '../ports.ts'
 import { RPC_METHODS } from './methods.ts'
 

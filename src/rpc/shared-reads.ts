@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.ts'
-import { afterSockets } from '../work/turns.ts'
+import { afterSockets } from '../kernel/work/turns.ts'
 import { callKey, type AnswerCache } from './answer-cache.ts'
 import type { Commitment } from './commitment.ts'
 import type { ReplyFacts } from './gateway.ts'

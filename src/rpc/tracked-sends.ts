@@ -1,6 +1,6 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { decodeBase58 } from '../chain/base58.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import type { Clock } from '../ports.ts'
 import { TransactionIntake, transactionIn } from '../transactions/intake.ts'
 import type { TransactionServices } from '../transactions/ports.ts'

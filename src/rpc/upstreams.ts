@@ -1,4 +1,4 @@
-import type { RunPiece } from '../work/turns.ts'
+import type { RunPiece } from '../kernel/work/turns.ts'
 import type { Commitment } from './commitment.ts'
 import type { RpcMethod } from './methods.ts'
 

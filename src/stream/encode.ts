@@ -1,4 +1,4 @@
-import { launchEvent, poolEvent, priceTick, tradeEvent } from '../api/stream-event.ts'
+import { launchEvent, poolEvent, priceTick, tradeEvent } from './bodies/stream-event.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS } from '../market/cursor.ts'

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { HEAP_ALLOCATOR } from '../memory/arena.ts'
+import { HEAP_ALLOCATOR } from '../kernel/memory/arena.ts'
 import type { EncodedEvent, Allocator } from '../market/log.ts'
 
 /** Events as WebSocket frames (RFC 6455, section 5.2), ready to write; encoded once for all receivers. */

@@ -1,4 +1,4 @@
-import type { CommitFeed } from '../views/commit-feed.ts'
+import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
 import { endOfEvents } from '../market/cursor.ts'
 import type { EncodedEvent } from '../market/log.ts'

@@ -1,5 +1,5 @@
 import type { TenantEvent } from '../../storage/cluster/coordination.ts'
-import { ledgerEntryEvent, type LedgerEntryData } from '../api/ledger-entry.ts'
+import { ledgerEntryEvent, type LedgerEntryData } from '../revenue/bodies/ledger-entry.ts'
 import type { Clock } from '../ports.ts'
 import type { LedgerRow } from '../revenue/ledger-reader.ts'
 import type { WatchedAddress } from '../revenue/watched-address.ts'

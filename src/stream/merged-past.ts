@@ -1,6 +1,6 @@
 import type { EncodedEvent, Allocator } from '../market/log.ts'
 import { isStoredEncoded, isPrivate, type ReplayedChannel } from './channel.ts'
-import { atOnce, type RunPiece } from '../work/turns.ts'
+import { atOnce, type RunPiece } from '../kernel/work/turns.ts'
 import type { ReadLimits, Stretch } from './channel-history.ts'
 
 /** Reads the past of channels, as ChannelHistory does. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { LEDGER_ENTRY_EVENT } from '../api/ledger-entry.ts'
-import * as schema from '../api/schema.ts'
-import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
-import { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
+import { LEDGER_ENTRY_EVENT } from '../revenue/bodies/ledger-entry.ts'
+import * as schema from '../kernel/http/schema.ts'
+import { SUBMISSION_CHANGE } from '../transactions/bodies/submission-change.ts'
+import { WEBHOOK_CHANGE } from '../webhooks/bodies/webhook-change.ts'
 import {
   CURVE_EVENT,
   LAUNCH_EVENT,
@@ -11,7 +11,7 @@ import {
   PRICE_TICK,
   RETRACTION,
   TRADE_EVENT
-} from '../api/stream-schema.ts'
+} from './bodies/stream-schema.ts'
 import { AWAITED_SLOTS } from './future-cursor.ts'
 import { MESSAGE_KIB_MAX } from './message-bound.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Scope } from '../access/scopes.ts'
-import { isTooDeep } from '../json-depth.ts'
+import { isTooDeep } from '../kernel/json-depth.ts'
 import { readCursor } from '../market/cursor.ts'
 import { CLIENT_MESSAGE, type ErrorName } from './message-schemas.ts'
 import type * as schemas from './message-schemas.ts'

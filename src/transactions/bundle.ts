@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineDocument, jsonBigint, jsonBytes } from '../../storage/document-definition.ts'
-import { BUNDLE_REASONS } from '../api/bundle.ts'
+import { BUNDLE_REASONS } from './bodies/bundle.ts'
 import { submissionPartition } from './submission.ts'
 
 /**

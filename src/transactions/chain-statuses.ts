@@ -1,8 +1,8 @@
-import { TimedCache, type Timed } from '../memory/timed-cache.ts'
+import { TimedCache, type Timed } from '../kernel/memory/timed-cache.ts'
 import { hasNoHistory, NodeError } from '../node/node-fault.ts'
 import { withinNodeTime } from '../node/node-time.ts'
 import type { Clock } from '../ports.ts'
-import { HEIGHT_WAIT_MS, STATUS_WAIT_MS } from '../time-limits.ts'
+import { HEIGHT_WAIT_MS, STATUS_WAIT_MS } from '../kernel/time-limits.ts'
 import type { SignatureStatus, TransactionNode } from './ports.ts'
 
 /** Milliseconds that an answer of the node is cached: one slot, in which no status can change. */

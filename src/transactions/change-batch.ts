@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineDocument, type DocumentDefinition } from '../../storage/document-definition.ts'
 import type { Documents, Stored } from '../../storage/documents.ts'
-import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
+import { SUBMISSION_CHANGE } from './bodies/submission-change.ts'
 import { isSameChange } from './changes.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { SUBMISSION_CHANGE } from '../api/submission-change.ts'
+import type { SUBMISSION_CHANGE } from './bodies/submission-change.ts'
 import type { Submission, SubmissionProgress } from './submission.ts'
 
 /** Data of an event of the channel `tx`, without the cursor that each connection adds. */

@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import type { Clock } from '../ports.ts'
 import { checkBase64, type CheckedTransaction } from './checked-transaction.ts'
 import { NewestHeight } from './newest-height.ts'
@@ -12,7 +12,7 @@ import type { Route, Submission } from './submission.ts'
 import { Submissions, type RepeatOutcome, type SubmissionState } from './submissions.ts'
 import { withinNodeTime } from '../node/node-time.ts'
 import { fromNode } from '../node/upstream.ts'
-import { SIMULATION_WAIT_MS } from '../time-limits.ts'
+import { SIMULATION_WAIT_MS } from '../kernel/time-limits.ts'
 
 /** Maximum attempts of a write and a read: a race with the end of a submission's retention can need three. */
 const ATTEMPTS_MAX = 3

@@ -1,7 +1,7 @@
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
-import { TimedCache } from '../memory/timed-cache.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import type { Clock } from '../ports.ts'
 import type { Bundle } from './bundle.ts'
 import type { Tracking } from './ports.ts'

@@ -1,9 +1,9 @@
 import type { Block } from '../chain/transaction.ts'
-import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
 import { AccountFilter } from './account-filter.ts'
 import { blockFees, type BlockFees } from './block-fees.ts'
-import type { BlockObserver } from '../node/committed-blocks.ts'
+import type { BlockObserver } from '../ingest/committed-blocks.ts'
 import { FeeSelection } from './fee-selection.ts'
 import type { FeeStatistics, FeeSummary } from './ports.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
+import type { WEBHOOK_CHANGE } from './bodies/webhook-change.ts'
 import type { Clock } from '../ports.ts'
 import type { TenantEvent } from '../../storage/cluster/coordination.ts'
 import type { Webhook } from './webhook.ts'

@@ -1,4 +1,4 @@
-import { Announcements } from '../views/announcements.ts'
+import { Announcements } from '../kernel/feed/announcements.ts'
 
 /**
  * The deliveries of this process, as the HTTP side sees them. Announces the tenant of a webhook that was created,

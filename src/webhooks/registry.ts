@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import type { Clock } from '../ports.ts'
 import type { WebhookChange, WebhookChanges } from './changes.ts'
 import type { UrlGuard, WebhookDeliveries, WebhookSecrets } from './ports.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import type { Webhook } from './webhook.ts'
 
 /**

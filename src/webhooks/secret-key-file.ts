@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { readSecretKey } from '../config/settings/webhooks.ts'
-import { ServiceError } from '../errors.ts'
+import type { Config } from '../kernel/config/config.ts'
+import { readSecretKey } from './settings.ts'
+import { ServiceError } from '../kernel/errors.ts'
 
 const KEY_BYTES = 32
 

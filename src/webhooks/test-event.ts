@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { WebhookBatch } from '../api/webhook.ts'
+import type { WebhookBatch } from './bodies/webhook.ts'
 import type { Clock } from '../ports.ts'
 import { outcomeError } from './post-error.ts'
 import type { DeliveryAttempt, Webhook, WebhookSender, WebhookSigner } from './webhook.ts'

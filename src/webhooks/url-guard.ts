@@ -1,6 +1,6 @@
 import { lookup as systemLookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import { plainAddress, publicAddress } from './public-address.ts'
 import { readWebhookUrl, type WebhookTarget } from './webhook-url.ts'
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { TextSeal } from '../access/text-seal.ts'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../kernel/errors.ts'
 import { previousSecrets, type Rotation } from './rotation.ts'
 import { SECRET_PREFIX, signatureHeaders, signingKeysOf, type SigningKeys } from './signature.ts'
 import type { Webhook, WebhookSigner } from './webhook.ts'

@@ -1,6 +1,6 @@
 import type * as Package from '@triton-one/yellowstone-grpc'
 import type * as Native from '@triton-one/yellowstone-grpc/napi'
-import { PART_LENGTH_MIN, secretsMask } from '../config/url-mask.ts'
+import { PART_LENGTH_MIN, secretsMask } from '../kernel/config/url-mask.ts'
 import type { Commitment } from '../market/rows.ts'
 import { faultOf, StreamError } from './failure.ts'
 

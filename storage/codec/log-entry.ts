@@ -1,4 +1,4 @@
-import { copied, HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
+import { copied, HEAP_ALLOCATOR } from '../../src/kernel/memory/arena.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { EncodedEvent, LogEntry, Allocator } from '../../src/market/log.ts'
 import { ByteWriter } from './byte-writer.ts'

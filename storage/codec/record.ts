@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 import type { Key } from './keys.ts'

@@ -5,7 +5,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync
 } from 'node:zlib'
-import { HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
+import { HEAP_ALLOCATOR } from '../../src/kernel/memory/arena.ts'
 import type { Allocator } from '../../src/market/log.ts'
 
 /** The fastest compression level; slower ones save a few percent. */

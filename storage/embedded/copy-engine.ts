@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Key } from '../codec/keys.ts'
 import { ENGINE } from './engine-options.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/ports.ts'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Database } from './database.ts'
 import { DocumentStage } from './document-stage.ts'
 

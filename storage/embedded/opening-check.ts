@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { DamagedKeys } from './damaged-keys.ts'
 import { isolateDamage, readKnownDamage, withStoreLock } from './engine-files/isolation.ts'
 import { checkStore, holdsStore, type TrustedFiles } from './engine-files/store-check.ts'

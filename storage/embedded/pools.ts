@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { PoolStore } from '../port.ts'

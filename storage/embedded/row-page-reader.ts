@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { PageRequest } from '../port.ts'
 import { cursorOfPageKey, keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'

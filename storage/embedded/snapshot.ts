@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Storage } from '../port.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
 import { readStoreFiles } from './engine-files/store-check.ts'

@@ -1,6 +1,6 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { keysOf } from '../codec/keys.ts'
 import type { KindUsage, StorageUsage } from '../port.ts'
 import { HOLDER_LISTS, PROGRAM_ACCOUNTS, ROW_KINDS, type Stay } from '../row-kinds.ts'

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import type { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import type { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import { damageText, type DamagedKeys, type DamagedRange } from './damaged-keys.ts'
 import type { Level } from './level.ts'
 import { cachedFactText } from './cached-fact.ts'

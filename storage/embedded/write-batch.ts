@@ -1,4 +1,4 @@
-import type { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import type { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import type { Level } from './level.ts'
 import { cachedFactText } from './cached-fact.ts'
 import type { CachedFact } from './cached-fact.ts'

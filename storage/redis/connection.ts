@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Ports } from '../../src/ports.ts'
 import { BEAT, BEAT_MS, beatReply, PRESENCE_MS } from './heartbeat.ts'
 import type { RunScript, Script } from './script.ts'

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Ports } from '../../src/ports.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import type { CqlClient } from './client.ts'
 import type { Version } from './version.ts'
 import type { Visibility } from './visibility.ts'

@@ -1,5 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
 import type { TableCommit } from './commit.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { EPOCHS_MAX } from './version.ts'
 import { isOutage, refused, superseded } from './errors.ts'

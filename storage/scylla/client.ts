@@ -1,7 +1,7 @@
 import type { QueryOptions, types } from 'cassandra-driver'
 import { sleep } from '../../src/ports.ts'
 import type { Ports } from '../../src/ports.ts'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { pauseAfter } from './back-off.ts'
 import type { RowWrite } from './row-write.ts'
 import { BATCH, CONDITIONAL, CONDITIONAL_BATCH, DEFINITION, PATIENT, QUORUM, SERIAL } from './driver.ts'

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { isOutage, refused } from './errors.ts'
 

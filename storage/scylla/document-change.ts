@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { documentKind } from '../codec/document.ts'
 import { documentRecordKey, rowOf } from '../codec/document-record-keys.ts'
 import type { Section } from '../codec/document-record-keys.ts'

@@ -1,6 +1,6 @@
 import { auth, Client, policies, types } from 'cassandra-driver'
 import type { HostMap, QueryOptions } from 'cassandra-driver'
-import { CQL_STEP_MS, CQL_TRY_MS } from '../../src/time-limits.ts'
+import { CQL_STEP_MS, CQL_TRY_MS } from '../../src/kernel/time-limits.ts'
 import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
 /** Timeout of each try of an operation without a deadline: a server's default limit for a write. */

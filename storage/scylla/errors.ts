@@ -1,5 +1,5 @@
 import { errors, types } from 'cassandra-driver'
-import { LostClaim, ServiceError, UnknownOutcome } from '../../src/errors.ts'
+import { LostClaim, ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
 
 const { responseErrorCodes: CODES } = types
 /** Answers of a server that may change within a moment. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { DocumentHeader, HotValue } from '../document-store.ts'
 import { blob } from './client.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { blockCommitKind } from '../codec/block-commit.ts'
 import { packRecord, unpackRecord } from '../codec/record.ts'
 import type { BlockCommit } from '../port.ts'

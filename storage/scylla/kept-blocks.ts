@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Edit } from '../../src/market/amendment.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import { keptBlockKind } from '../codec/kept-block.ts'

@@ -1,5 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import { keyText, mintPoolKey } from '../codec/keys.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { sleep } from '../../src/ports.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Conditional, CqlClient } from './client.ts'

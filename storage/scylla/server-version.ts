@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { CqlClient } from './client.ts'
 
 /** The oldest versions with which this store's statements are known to work. */

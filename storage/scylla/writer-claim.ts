@@ -1,4 +1,4 @@
-import { LostClaim } from '../../src/errors.ts'
+import { LostClaim } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { ScyllaCrashPoint } from '../crash-points.ts'
 import { CommittedVersions } from './base.ts'

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ChangeQueue } from '../../src/access/change-queue.ts'
-import { UnknownOutcome } from '../../src/errors.ts'
-import { noted, RequestEffects, withEffects } from '../../src/request-effects.ts'
+import { UnknownOutcome } from '../../src/kernel/errors.ts'
+import { noted, RequestEffects, withEffects } from '../../src/kernel/request-effects.ts'
 import { settle } from '../virtual-time.ts'
 
 const never = (): Promise<never> => new Promise(() => undefined)

@@ -7,7 +7,7 @@ import { KeyRing } from '../../src/access/key-ring.ts'
 import { keyState } from '../../src/access/caller.ts'
 import { KEYS_MAX, KEYS_PER_TENANT_MAX, KeyDirectory, TENANTS_MAX } from '../../src/access/key-directory.ts'
 import { newKey, type KeyAttributes } from '../../src/access/key-row.ts'
-import { ServiceError, type ErrorCode } from '../../src/errors.ts'
+import { ServiceError, type ErrorCode } from '../../src/kernel/errors.ts'
 import { randomRuns } from '../random-runs.ts'
 import { MemoryAccess } from './memory-access.ts'
 

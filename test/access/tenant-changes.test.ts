@@ -1,5 +1,5 @@
 import t from 'tap'
-import { noted, RequestEffects, withEffects } from '../../src/request-effects.ts'
+import { noted, RequestEffects, withEffects } from '../../src/kernel/request-effects.ts'
 import { TenantChanges } from '../../src/access/tenant-changes.ts'
 import { settle } from '../virtual-time.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { coverageBody } from '../../src/api/coverage.ts'
+import { coverageBody } from '../../src/ingest/bodies/coverage.ts'
 import type { GapRow } from '../../storage/port.ts'
 
 const gap = (from: number, to: number): GapRow => ({

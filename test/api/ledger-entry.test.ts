@@ -5,7 +5,7 @@ import {
   LEDGER_ENTRY_EVENT,
   ledgerEntryBody,
   ledgerEntryEvent
-} from '../../src/api/ledger-entry.ts'
+} from '../../src/revenue/bodies/ledger-entry.ts'
 import { USDC, USDT, WSOL } from '../../src/market/cash.ts'
 import type { LedgerRow } from '../../src/revenue/ledger-reader.ts'
 import { randomRuns } from '../random-runs.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { storageBody } from '../../src/api/storage.ts'
+import { storageBody } from '../../src/store/bodies/storage.ts'
 import type { StorageReport } from '../../storage/report/storage-report.ts'
 
 const NOON = Date.UTC(2026, 7, 24, 12)

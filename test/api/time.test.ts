@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { millisecondsText, secondsText } from '../../src/api/time.ts'
+import { millisecondsText, secondsText } from '../../src/kernel/http/time.ts'
 import { randomRuns } from '../random-runs.ts'
 
 /** From 1970 to the end of 9999, in seconds. */

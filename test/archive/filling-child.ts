@@ -1,5 +1,5 @@
-import { run } from '../../src/cli/run.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { run } from '../../src/kernel/cli/run.ts'
+import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 
 /** Imports a folder by the command, and kills itself when a number of blocks is committed. The settings are in the environment. */
 const [folder, blocks] = process.argv.slice(2) as [string, string]

@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import t from 'tap'
-import { configOf, type Config } from '../../src/config/config.ts'
+import { configOf, type Config } from '../../src/kernel/config/config.ts'
 import { VENUE_IDS, type VenueId } from '../../src/chain/venue-id.ts'
-import { readDecodingPeriods, recordDecoding } from '../../src/node/decoding-periods.ts'
-import { archiveGeneration, readStanding, recordStanding } from '../../src/products/archive-place.ts'
+import { readDecodingPeriods, recordDecoding } from '../../src/ingest/decoding-periods.ts'
+import { archiveGeneration, readStanding, recordStanding } from '../../src/archive/archive-place.ts'
 import {
   archiveConfigOf,
   archivePlaceOf,
   openArchive,
   openArchiveToRead,
   openStoreToRead
-} from '../../src/products/opening.ts'
+} from '../../src/store/opening.ts'
 import { runCommand } from '../cli/run-command.ts'
 import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
 import { endClient } from '../servers/plain-client.ts'

@@ -1,8 +1,8 @@
 import { importBlocks } from '../../actors/archive/import.ts'
-import { indexedSource } from '../../actors/chain/source.ts'
+import { indexedSource } from '../../actors/ingest/source.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { ImportTools } from '../../src/products/import-tools.ts'
-import { openArchive } from '../../src/products/opening.ts'
+import { ImportTools } from '../../src/archive/import-tools.ts'
+import { openArchive } from '../../src/store/opening.ts'
 import { scanRecorded } from '../../src/recorded/scan.ts'
 import { configIn } from './recorded-market.ts'
 

@@ -5,26 +5,26 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { importBlocks } from '../../actors/archive/import.ts'
-import { archivedPrice } from '../../actors/chain/archived-price.ts'
-import { indexedSource } from '../../actors/chain/source.ts'
+import { archivedPrice } from '../../actors/ingest/archived-price.ts'
+import { indexedSource } from '../../actors/ingest/source.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { minuteOf } from '../../src/market/sol-usd.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { readDecodingPeriods } from '../../src/node/decoding-periods.ts'
-import { ImportTools } from '../../src/products/import-tools.ts'
+import { readDecodingPeriods } from '../../src/ingest/decoding-periods.ts'
+import { ImportTools } from '../../src/archive/import-tools.ts'
 import {
   archiveStampFile,
   openArchive,
   openArchiveToRead,
   openStore,
   storeDirectory
-} from '../../src/products/opening.ts'
+} from '../../src/store/opening.ts'
 import { readRecorded } from '../../src/recorded/read.ts'
 import { scanRecorded } from '../../src/recorded/scan.ts'
 import type { Storage } from '../../storage/port.ts'
-import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { loneIngester } from '../actors/ingest/lone-ingester.ts'
 import { runCommand, type Said } from '../cli/run-command.ts'
 import { filesOf, settle, zero } from '../storage/damaged-store.ts'
 import {

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { configOf, type Config } from '../../src/config/config.ts'
+import { configOf, type Config } from '../../src/kernel/config/config.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
-import { openMarket, recordMarket } from '../actors/chain/market-blocks.ts'
+import { openMarket, recordMarket } from '../actors/ingest/market-blocks.ts'
 
 /** A market's blocks in a recorded folder, one file a slot. */
 export interface RecordedMarket {

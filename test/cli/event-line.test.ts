@@ -1,8 +1,8 @@
 import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
-import { eventLine, gapLine } from '../../src/cli/event-line.ts'
+import { eventLine, gapLine } from '../../src/stream/commands/event-line.ts'
 import type { StreamEvent } from '../../src/client/client.ts'
-import * as example from '../../src/http/stream-examples.ts'
+import * as example from '../../src/stream/routes/stream-examples.ts'
 
 const { EXAMPLE_MINT: MINT, EXAMPLE_POOL: POOL } = example
 const on = { channel: 'launches', cursor: 1, replay: false } as const

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Command } from '../../src/cli/command.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { run } from '../../src/cli/run.ts'
-import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../../src/config/config.ts'
+import type { Command } from '../../src/kernel/cli/command.ts'
+import { COMMANDS } from '../../src/kernel/cli/commands.ts'
+import { run } from '../../src/kernel/cli/run.ts'
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../../src/kernel/config/config.ts'
 import { version } from '../../src/version.ts'
 import { ROOT } from '../house/sources.ts'
 import { runMillrace } from '../service/service-process.ts'
@@ -121,19 +121,19 @@ t.test('the version and help of the program end with 0, and load nothing else be
   load('src/main.ts')
   t.same([...loaded].sort(), [
     'node:util',
-    'src/cli/administration-commands.ts',
-    'src/cli/archive-commands.ts',
-    'src/cli/command.ts',
-    'src/cli/commands.ts',
-    'src/cli/node-commands.ts',
-    'src/cli/program-commands.ts',
-    'src/cli/revenue-commands.ts',
-    'src/cli/run.ts',
-    'src/cli/store-settings.ts',
-    'src/cli/transaction-commands.ts',
-    'src/cli/usage.ts',
-    'src/cli/webhook-commands.ts',
-    'src/config/flags.ts',
+    'src/access/commands/administration-commands.ts',
+    'src/archive/commands/archive.ts',
+    'src/kernel/cli/command.ts',
+    'src/kernel/cli/commands.ts',
+    'src/rpc/commands/nodes.ts',
+    'src/program-accounts/commands/programs.ts',
+    'src/revenue/commands/revenue.ts',
+    'src/kernel/cli/run.ts',
+    'src/store/commands/store-settings.ts',
+    'src/transactions/commands/transaction-commands.ts',
+    'src/kernel/cli/usage.ts',
+    'src/webhooks/commands/webhooks.ts',
+    'src/kernel/config/flags.ts',
     'src/main.ts'
   ])
 })

@@ -8,9 +8,9 @@ const SCRIPT = `
   import { registerHooks } from 'node:module'
   const loaded = new Set()
   registerHooks({ load: (url, context, next) => (loaded.add(url), next(url, context)) })
-  await import(${JSON.stringify(join(ROOT, 'src/cli/compile-cache.js'))})
+  await import(${JSON.stringify(join(ROOT, 'src/kernel/cli/compile-cache.js'))})
   await import(${JSON.stringify(join(ROOT, 'src/main.ts'))})
-  await import(${JSON.stringify(join(ROOT, 'src/cli/serve.ts'))})
+  await import(${JSON.stringify(join(ROOT, 'src/edge/commands/serve.ts'))})
   console.log(JSON.stringify([...process.moduleLoadList, ...loaded]))`
 
 function modulesOfStart(): string[] {

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { run as runCommand } from '../../src/cli/run.ts'
+import { run as runCommand } from '../../src/kernel/cli/run.ts'
 import { BlockFolder } from '../../src/node/block-folder.ts'
 import type { SlotGap } from '../../src/node/chain-node.ts'
 import { DirectNode } from '../../src/node/direct-node.ts'

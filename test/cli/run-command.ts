@@ -1,4 +1,4 @@
-import { run } from '../../src/cli/run.ts'
+import { run } from '../../src/kernel/cli/run.ts'
 
 export interface Said {
   readonly code: number | null

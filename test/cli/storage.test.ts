@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { STORAGE, type StorageBody } from '../../src/api/storage.ts'
+import { STORAGE, type StorageBody } from '../../src/store/bodies/storage.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { slotOf, until } from '../service/asking.ts'
 import { ADMIN_KEY, runMillrace } from '../service/service-process.ts'

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
-import { run as runCommand } from '../../src/cli/run.ts'
+import { run as runCommand } from '../../src/kernel/cli/run.ts'
 import { unchanged } from '../../src/market/amendment.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { putTenant } from '../../storage/test/sample-access.ts'
-import { loneIngester } from '../actors/chain/lone-ingester.ts'
-import { openMarket } from '../actors/chain/market-blocks.ts'
+import { loneIngester } from '../actors/ingest/lone-ingester.ts'
+import { openMarket } from '../actors/ingest/market-blocks.ts'
 
 const SOL = pubkeyFromBase58(WSOL)
 const dataDir = t.testdir()

@@ -1,8 +1,8 @@
 import type { Block } from '../../src/chain/transaction.ts'
 import type { BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import { CommittedBlocks, type BlockObserver } from '../../src/node/committed-blocks.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { CommittedBlocks, type BlockObserver } from '../../src/ingest/committed-blocks.ts'
+import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 
 /** The subset of an index that followers of blocks use: it commits the blocks of a bank, at `processed`, with its forks. */
 export class FollowedIndex<Queue extends BlockObserver> {

@@ -14,7 +14,7 @@ import { holderMintsIn, holderProgressIn, type HolderMint } from '../../src/hold
 import { BUSY_MARKET, MarketSimulator } from '../../src/localnet/market/simulator.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
-import { holderMetrics } from '../../src/telemetry/holder-metrics.ts'
+import { holderMetrics } from '../../src/holders/metrics.ts'
 import type { Storage } from '../../storage/port.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { until } from '../service/asking.ts'

@@ -15,7 +15,7 @@ const PLACES = {
   'src/market/refold.ts': 'compares lists',
   'storage/codec/kept-block.ts': 'has the names of stored lists',
   'storage/codec/records.ts': 'says how they are stored',
-  'actors/chain/lost-rows.ts': 'puts lists back',
+  'actors/ingest/lost-rows.ts': 'puts lists back',
   'storage/embedded/repair/losses.ts': 'knows which follow from the blocks before them',
   'storage/embedded/record-stores.ts': 'has the stores of those with one of their own',
   'storage/port/records.ts': 'says what these answer',

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTING_NAMES, SETTINGS, variableOf } from '../../src/config/config.ts'
-import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { SETTING_NAMES, SETTINGS, variableOf } from '../../src/kernel/config/config.ts'
+import { DecodingReport } from '../../src/ingest/decoding-report.ts'
+import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
 import { ROOT, readSources } from './sources.ts'
 
 const sources = readSources()

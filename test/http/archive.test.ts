@@ -1,13 +1,13 @@
 import t from 'tap'
 import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { ChainEvent } from '../../src/chain/events.ts'
-import { CANDLE } from '../../src/api/candle.ts'
-import { CURVE } from '../../src/api/curve.ts'
-import { LAUNCH } from '../../src/api/launch.ts'
-import { POOL } from '../../src/api/pool.ts'
-import { PRICE } from '../../src/api/price.ts'
-import { TOKEN as OVERVIEW } from '../../src/api/token.ts'
-import { TRADE } from '../../src/api/trade-schema.ts'
+import { CANDLE } from '../../src/data/bodies/candle.ts'
+import { CURVE } from '../../src/data/bodies/curve.ts'
+import { LAUNCH } from '../../src/data/bodies/launch.ts'
+import { POOL } from '../../src/data/bodies/pool.ts'
+import { PRICE } from '../../src/data/bodies/price.ts'
+import { TOKEN as OVERVIEW } from '../../src/data/bodies/token.ts'
+import { TRADE } from '../../src/data/bodies/trade-schema.ts'
 import {
   block,
   buy,

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { CLOCKS } from '../../src/api/schema.ts'
-import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { CLOCKS } from '../../src/kernel/http/schema.ts'
+import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { marketApp } from './market-app.ts'
 
 /** Names of fields that hold a time. */

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { httpBounds } from '../../src/http/bounds.ts'
+import { httpBounds } from '../../src/kernel/http/bounds.ts'
 import { until } from '../service/asking.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 import { answersIn, listeningApp, RawClient } from './raw-client.ts'

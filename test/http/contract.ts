@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 
 /** A request and its response, as the client sees them. */
 export interface Exchange {

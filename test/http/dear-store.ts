@@ -23,7 +23,7 @@ import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX } from '../../src/revenue/watch
 import { ATTEMPTS_MAX } from '../../src/webhooks/attempts.ts'
 import { WEBHOOK_CHANNELS_MAX, WEBHOOKS_PER_TENANT_MAX } from '../../src/webhooks/webhook.ts'
 import { DEMO_TENANT } from '../../src/access/bootstrap.ts'
-import { EXAMPLE_NODE, EXAMPLE_WATCHED } from '../../src/http/example-values.ts'
+import { EXAMPLE_NODE, EXAMPLE_WATCHED } from '../../src/edge/routes/example-values.ts'
 import { Documents } from '../../storage/documents.ts'
 import { mintData, tokenAccountData } from '../accounts/account-data.ts'
 import type { FakeAccounts } from '../accounts/fake-account-node.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Endpoint } from '../../src/http/endpoint.ts'
-import { filledExample, type ExampleValues } from '../../src/http/example-values.ts'
+import type { Endpoint } from '../../src/kernel/http/endpoint.ts'
+import { filledExample, type ExampleValues } from '../../src/edge/routes/example-values.ts'
 import type { RpcMethod, RpcParameter } from '../../src/rpc/methods.ts'
 
 /** Addresses of a list at most that are tried. */

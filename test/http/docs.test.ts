@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { ERRORS } from '../../src/errors.ts'
-import { PROBLEM_TEXTS } from '../../src/http/problem-texts.ts'
-import { demoKeyFileOf } from '../../src/products/access.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
+import { PROBLEM_TEXTS } from '../../src/edge/routes/problem-texts.ts'
+import { demoKeyFileOf } from '../../src/access/product.ts'
 import { marketApp, type Body } from './market-app.ts'
 
 t.test('the explorer and its files are served from here, with a policy that permits just them', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Storage } from '../../storage/port.ts'
 import { block } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'

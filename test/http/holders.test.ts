@@ -9,14 +9,14 @@ import {
   type HolderListState
 } from '../../src/holders/holder-mint.ts'
 import { wholeList } from '../../src/holders/list-rows.ts'
-import { POLL_MS } from '../../src/http/first-reading.ts'
-import { LIST_DEADLINE_MS, LIST_WAIT_MS } from '../../src/http/routes/holders.ts'
-import { ANSWER_MS } from '../../src/http/account-services.ts'
+import { POLL_MS } from '../../src/holders/routes/first-reading.ts'
+import { LIST_DEADLINE_MS, LIST_WAIT_MS } from '../../src/holders/routes/holders.ts'
+import { ANSWER_MS } from '../../src/accounts/routes/account-services.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { isOnCurve, programAddress } from '../../src/signing/program-address.ts'
 import { extended, key, mintData, tokenAccountData } from '../accounts/account-data.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
-import { WORK_PRICES } from '../../src/work/work-units.ts'
+import { WORK_PRICES } from '../../src/kernel/work/work-units.ts'
 import { until } from '../until.ts'
 import { marketApp } from './market-app.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { IDEMPOTENCY_KEY_MAX, Idempotency, IDEMPOTENT_REQUEST } from '../../src/http/idempotency.ts'
+import { IDEMPOTENCY_KEY_MAX, Idempotency, IDEMPOTENT_REQUEST } from '../../src/kernel/http/idempotency.ts'
 import { Documents } from '../../storage/documents.ts'
 import type { TextSeal } from '../../src/access/text-seal.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { loadedRanking } from '../../src/http/loaded-ranking.ts'
-import { RankingHandle } from '../../src/views/ranking-handle.ts'
+import { loadedRanking } from '../../src/data/routes/loaded-ranking.ts'
+import { RankingHandle } from '../../src/data/ranking-handle.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { z } from 'zod'
-import { JsonSchemas } from '../../src/http/json-schemas.ts'
-import { withNullFields, withoutNullFields } from '../../src/http/null-fields.ts'
+import { JsonSchemas } from '../../src/kernel/http/json-schemas.ts'
+import { withNullFields, withoutNullFields } from '../../src/kernel/http/null-fields.ts'
 import { transactionClient, transferText } from './transaction-client.ts'
 
 const SCHEMA = z.object({

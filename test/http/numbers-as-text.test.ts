@@ -1,9 +1,9 @@
 import t from 'tap'
 import { z } from 'zod'
-import type { Endpoint } from '../../src/http/endpoint.ts'
-import { JsonSchemas } from '../../src/http/json-schemas.ts'
+import type { Endpoint } from '../../src/kernel/http/endpoint.ts'
+import { JsonSchemas } from '../../src/kernel/http/json-schemas.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
-import { reader } from '../../src/http/parameters.ts'
+import { reader } from '../../src/kernel/http/parameters.ts'
 import { marketApp } from './market-app.ts'
 
 type Place = readonly (string | number)[]

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { ERRORS } from '../../src/errors.ts'
-import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
+import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { marketApp } from './market-app.ts'
 
 /** Routes that document the API, and the stream, which has its own document. */

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { closed, Contract } from './contract.ts'
 import type { Answer, MarketApp, Row } from './market-app.ts'
 

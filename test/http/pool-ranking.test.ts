@@ -1,6 +1,6 @@
 import t from 'tap'
-import { writeWordsCursor } from '../../src/http/page-cursor.ts'
-import { rankPlaces, readRankingCursor, writeRankingCursor } from '../../src/http/pool-ranking.ts'
+import { writeWordsCursor } from '../../src/kernel/http/page-cursor.ts'
+import { rankPlaces, readRankingCursor, writeRankingCursor } from '../../src/data/routes/pool-ranking.ts'
 
 t.test('values are in order, unknown ones last, equals as they were', async (t) => {
   const values = [3, null, 9, 3, null, 0]

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
-import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
+import { EXAMPLE_PROGRAM } from '../../src/edge/routes/example-values.ts'
 import { programsIn, PROGRAMS_PARTITION, type MirrorProgress } from '../../src/program-accounts/program.ts'
 import { Whitelist } from '../../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'

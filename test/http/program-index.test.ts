@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
-import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
-import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { EXAMPLE_PROGRAM } from '../../src/edge/routes/example-values.ts'
+import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { lookupsOf } from '../../src/program-accounts/indexed-filters.ts'
 import {
   NO_PROGRESS,

@@ -1,6 +1,6 @@
 import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { USDC } from '../../src/market/cash.ts'
-import type { RefreshTrigger } from '../../src/views/invalidation-index.ts'
+import type { RefreshTrigger } from '../../src/kernel/http/invalidation-index.ts'
 import { key, NOON, OTHER, PEGGED, POOL, SOL, TOKEN } from '../market/world.ts'
 
 /** A URL of an endpoint with cached answers, and the events that invalidate an answer besides a change of its content. */

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { httpBounds } from '../../src/http/bounds.ts'
-import { buildApp } from '../../src/http/app.ts'
-import { routesOf } from '../../src/products/product.ts'
-import { productsOf } from '../../src/products/products.ts'
+import { httpBounds } from '../../src/kernel/http/bounds.ts'
+import { buildApp } from '../../src/edge/routes/app.ts'
+import { routesOf } from '../../src/kernel/compose/product.ts'
+import { productsOf } from '../../src/products.ts'
 import { answersIn, listeningApp, RawClient } from './raw-client.ts'
 
 const BOUNDS = { ...httpBounds(Infinity), lingerMs: 50 }

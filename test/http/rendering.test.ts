@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { Rendering } from '../../src/http/rendering.ts'
+import { Rendering } from '../../src/kernel/http/rendering.ts'
 
 t.test(
   'a text gives the bytes, the tag and the gzip form of its UTF-8, in whichever form it is sent',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Histogram, Registry } from 'prom-client'
 import t from 'tap'
-import { RequestSeconds } from '../../src/telemetry/request-seconds.ts'
+import { RequestSeconds } from '../../src/kernel/telemetry/request-seconds.ts'
 import { randomRuns } from '../random-runs.ts'
 
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { USDC, WSOL } from '../../src/market/cash.ts'
-import { MINTS_SHOWN } from '../../src/api/revenue-sums.ts'
+import { MINTS_SHOWN } from '../../src/revenue/bodies/revenue-sums.ts'
 import { block, key, launch, NOON } from '../market/world.ts'
 import { ALICE, BOB, CAROL, entry, GRAIN, revenueClient, signatureOf } from './revenue-client.ts'
 

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { USDC, WSOL } from '../../src/market/cash.ts'
-import { RowCandles } from '../../src/http/row-candles.ts'
+import { RowCandles } from '../../src/data/routes/row-candles.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
-import { openSlices } from '../../src/work/slices.ts'
+import { openSlices } from '../../src/kernel/work/slices.ts'
 import {
   anyChain,
   block,

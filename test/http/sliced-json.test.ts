@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { slicedJson } from '../../src/http/sliced-json.ts'
-import { openSlices, slicesOfTurn, SLICE_ROWS } from '../../src/work/slices.ts'
+import { slicedJson } from '../../src/kernel/http/sliced-json.ts'
+import { openSlices, slicesOfTurn, SLICE_ROWS } from '../../src/kernel/work/slices.ts'
 import { randomRuns } from '../random-runs.ts'
 
 /** A value that JSON has no text for, or a date, among others. */

@@ -1,7 +1,7 @@
-import { UnknownOutcome, ServiceError } from '../../src/errors.ts'
+import { UnknownOutcome, ServiceError } from '../../src/kernel/errors.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { IDEMPOTENT_REQUEST } from '../../src/http/idempotency.ts'
+import { IDEMPOTENT_REQUEST } from '../../src/kernel/http/idempotency.ts'
 
 /** Milliseconds of a stalled write: beyond the deadline of reads, and within the limit of a change. */
 export const STALL_MS = 3_500

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
-import { WRITE_LIMIT_MS } from '../../src/http/deadline.ts'
+import { WRITE_LIMIT_MS } from '../../src/kernel/http/deadline.ts'
 import { key } from '../accounts/account-data.ts'
 import { fakeTransactions, TIP_ACCOUNT } from '../transactions/fake-transactions.ts'
 import { fakeParts } from '../webhooks/fake-parts.ts'

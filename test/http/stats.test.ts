@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { STATS } from '../../src/api/stats.ts'
+import { STATS } from '../../src/data/bodies/stats.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { BLOCK_SLOT, fixtureBlock, testWithFixtures } from '../fixtures.ts'

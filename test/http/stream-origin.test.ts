@@ -1,5 +1,5 @@
 import t from 'tap'
-import { httpBounds } from '../../src/http/bounds.ts'
+import { httpBounds } from '../../src/kernel/http/bounds.ts'
 import type { StreamGateway } from '../../src/stream/gateway.ts'
 import { answersIn, listeningApp } from './raw-client.ts'
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { TRENDING_ITEM } from '../../src/api/trending.ts'
+import { TRENDING_ITEM } from '../../src/data/bodies/trending.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import { isNear } from './follow-market.ts'

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
-import { UNREAD_BYTES_MAX } from '../../src/http/unread-answers.ts'
+import { UNREAD_BYTES_MAX } from '../../src/kernel/http/unread-answers.ts'
 import { marketApp } from './market-app.ts'
 
 t.test('a tenant whose clients do not read gets no further answer made, and others do', async (t) => {

@@ -1,4 +1,4 @@
-import { WRITE_LIMIT_MS } from '../../src/http/deadline.ts'
+import { WRITE_LIMIT_MS } from '../../src/kernel/http/deadline.ts'
 import t from 'tap'
 import { Documents } from '../../storage/documents.ts'
 import type { DeliveryAttempt, WebhookProgress } from '../../src/webhooks/webhook.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { AppDeps } from '../../src/http/deps.ts'
+import type { AppDeps } from '../../src/kernel/http/deps.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
 import type { WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { fakeParts, type FakeParts } from '../webhooks/fake-parts.ts'

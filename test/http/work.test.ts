@@ -1,7 +1,7 @@
 import t from 'tap'
 import { WorkBudget } from '../../src/access/work-budget.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
-import { WORK_PRICES } from '../../src/work/work-units.ts'
+import { WORK_PRICES } from '../../src/kernel/work/work-units.ts'
 import { block, buy, TOKEN } from '../market/world.ts'
 import { marketApp, type Answer } from './market-app.ts'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Block } from '../../src/chain/transaction.ts'
 import type { BlockCommit } from '../../src/market/records.ts'
-import { CommittedBlocks } from '../../src/node/committed-blocks.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { CommittedBlocks } from '../../src/ingest/committed-blocks.ts'
+import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import { FollowedIndex } from '../followers/followed-index.ts'
 

@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import { CommittedBlocks, type BlockObserver } from '../../src/node/committed-blocks.ts'
+import { CommittedBlocks, type BlockObserver } from '../../src/ingest/committed-blocks.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 
 t.test('all observers have committed a block before any takes the commit of the feed', async (t) => {
   const feed = new CommitFeed()

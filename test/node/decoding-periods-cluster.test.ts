@@ -1,7 +1,7 @@
 import t from 'tap'
 import { DECODER_VERSION } from '../../src/chain/decoder-version.ts'
 import type { VenueId } from '../../src/chain/venue-id.ts'
-import { readDecodingPeriods, recordDecoding } from '../../src/node/decoding-periods.ts'
+import { readDecodingPeriods, recordDecoding } from '../../src/ingest/decoding-periods.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import { testWithCql } from '../servers/cql.ts'

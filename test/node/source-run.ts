@@ -4,7 +4,7 @@ import {
   type RpcSource,
   type RpcSourceOptions,
   type RpcSourceTuning
-} from '../../actors/chain/rpc-source.ts'
+} from '../../actors/ingest/rpc-source.ts'
 import type { Block } from '../../src/chain/transaction.ts'
 import type { SlotGap } from '../../src/node/chain-node.ts'
 import { systemPorts } from '../../src/ports.ts'

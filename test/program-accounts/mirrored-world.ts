@@ -15,7 +15,7 @@ import type { TouchedAccount } from '../../src/program-accounts/touched-accounts
 import { NO_PROGRESS, type MirrorProgress } from '../../src/program-accounts/program.ts'
 import type { SubscriptionListener } from '../../src/program-accounts/ports.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { mirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
+import { mirrorMetrics } from '../../src/program-accounts/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type {
   AccountsQuery,

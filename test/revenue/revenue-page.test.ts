@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { REVENUE } from '../../src/cli/revenue-commands.ts'
+import { REVENUE } from '../../src/revenue/commands/revenue.ts'
 import { ENTRY_KINDS } from '../../src/revenue/entry-enums.ts'
 import { GAP_REASONS } from '../../src/revenue/ledger-gap.ts'
 import { WATCHED_PER_TENANT_MAX } from '../../src/revenue/watched-address.ts'
-import { MINTS_SHOWN } from '../../src/api/revenue-sums.ts'
-import { QUEUE_MAX } from '../../src/node/block-queue.ts'
+import { MINTS_SHOWN } from '../../src/revenue/bodies/revenue-sums.ts'
+import { QUEUE_MAX } from '../../src/ingest/block-queue.ts'
 import { ROOT } from '../house/sources.ts'
 
 const PAGE = readFileSync(join(ROOT, 'src/docs/revenue.md'), 'utf8')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { conformance } from '../../src/cli/conformance.ts'
+import { conformance } from '../../src/rpc/commands/conformance.ts'
 import {
   chainFacts,
   conformanceCases,

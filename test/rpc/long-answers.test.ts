@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import t from 'tap'
 import { AnswerBody, type ResponseStart } from '../../actors/rpc/answer-body.ts'
-import { AnswerMemory } from '../../src/memory/answer-memory.ts'
-import { sendPieces } from '../../src/http/rpc-reply.ts'
+import { AnswerMemory } from '../../src/kernel/memory/answer-memory.ts'
+import { sendPieces } from '../../src/rpc/routes/rpc-reply.ts'
 
 const PIECE_BYTES = 64 * 1024
 const ANSWER_BYTES = 10_000_000

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { MirroredAnswer } from '../../src/rpc/mirrored-accounts.ts'
 import { parseRequest } from '../../src/rpc/requests.ts'
 import type { GatewayDeps } from '../../src/rpc/rpc-gateway.ts'
-import type { RunPiece } from '../../src/work/turns.ts'
+import type { RunPiece } from '../../src/kernel/work/turns.ts'
 import { callerWith, fakeRpc, fakeUpstreams } from './fake-rpc.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"getProgramAccounts","params":["P"]}'

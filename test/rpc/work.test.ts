@@ -1,5 +1,5 @@
 import t from 'tap'
-import { WORK_PRICES } from '../../src/work/work-units.ts'
+import { WORK_PRICES } from '../../src/kernel/work/work-units.ts'
 import type { GatewayDeps } from '../../src/rpc/rpc-gateway.ts'
 import { marketApp } from '../http/market-app.ts'
 import { fakeRpc, fakeUpstreams, resultOf } from './fake-rpc.ts'

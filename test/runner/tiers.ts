@@ -41,9 +41,9 @@ const LONGEST_WAITING = [
   'test/storage/scylla-writer.test.ts',
   'test/storage/scylla-start.test.ts',
   'test/servers/servers.test.ts',
-  'test/actors/chain/backfill-cluster.test.ts',
+  'test/actors/ingest/backfill-cluster.test.ts',
   'test/storage/scylla-seam.test.ts',
-  'test/actors/chain/rollback-cluster.test.ts',
+  'test/actors/ingest/rollback-cluster.test.ts',
   'test/storage/scylla-conformance.test.ts',
   'test/storage/scylla-flushes.test.ts'
 ]

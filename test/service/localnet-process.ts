@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { openLocalnet } from '../../src/localnet/localnet.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { localnetDirectory } from '../../src/products/sources.ts'
+import { localnetDirectory } from '../../src/ingest/sources.ts'
 import { until } from './asking.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
 

@@ -1,7 +1,7 @@
 import { cpSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { foldCandlesAgain } from '../../src/verify/candle-repair.ts'
+import { foldCandlesAgain } from '../../src/store/verify/candle-repair.ts'
 import { repairStore } from '../../storage/embedded/repair/repair.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { storedKeys } from '../../storage/test/sample-access.ts'

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { WebSocket } from 'ws'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { LedgerEntryBody } from '../../src/api/ledger-entry.ts'
+import type { LedgerEntryBody } from '../../src/revenue/bodies/ledger-entry.ts'
 import { until } from './asking.ts'
 import { ADMIN_KEY } from './service-process.ts'
 

@@ -46,7 +46,7 @@ export function spawnMillrace(
   environment: Readonly<Record<string, string>> = {}
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('MILLRACE_'))
-  return spawn(process.execPath, [join(ROOT, 'src/cli/millrace.js'), ...args], {
+  return spawn(process.execPath, [join(ROOT, 'src/kernel/cli/millrace.js'), ...args], {
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ['pipe', 'pipe', 'pipe']
   })

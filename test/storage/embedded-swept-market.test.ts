@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import { windowHours, windowOf } from '../../src/market/windows.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
-import { marketBlocks } from '../actors/chain/market-blocks.ts'
+import { marketBlocks } from '../actors/ingest/market-blocks.ts'
 import { portRows } from './port-rows.ts'
 import { stretched, sweptMarket } from './swept-market.ts'
 

@@ -1,6 +1,6 @@
 /** Opens the store of a directory and prints the outcome of every kind of read, one line of JSON each. */
 import { createHash } from 'node:crypto'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { MARKET } from '../../src/market/activity.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import { logChannelCodes } from '../../storage/codec/codes.ts'

@@ -1,6 +1,6 @@
 import { errors } from 'cassandra-driver'
 import t from 'tap'
-import { ServiceError, UnknownOutcome } from '../../src/errors.ts'
+import { ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
 import type { CqlClient } from '../../storage/scylla/client.ts'
 import { DocumentChange } from '../../storage/scylla/document-change.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
 import { StorageModel } from '../../storage/test/model.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { ScyllaCrashPoint } from '../../storage/crash-points.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { Block } from '../../src/chain/transaction.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
-import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { loneIngester } from '../actors/ingest/lone-ingester.ts'
 
 /** A market in two stores: one retains everything, the other is swept. */
 export interface SweptMarket {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { catchUp } from '../../actors/stream/catch-up.ts'
 import { Replays } from '../../actors/stream/replays.ts'
-import { copied } from '../../src/memory/arena.ts'
+import { copied } from '../../src/kernel/memory/arena.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { EncodedEvent } from '../../src/market/log.ts'
 import type { ReadLimits } from '../../src/stream/channel-history.ts'
@@ -13,7 +13,7 @@ import type { StreamHub } from '../../src/stream/hub.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
 import { randomRuns } from '../random-runs.ts'
 import { textsOf } from './fake-pipe.ts'
-import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
+import { TURNS_AT_ONCE } from '../../src/kernel/work/turns.ts'
 
 const NAMES = ['venue:pumpswap', 'launches', 'curves']
 const SLOTS = 400

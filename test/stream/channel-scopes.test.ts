@@ -14,7 +14,7 @@ import {
   type StreamChannel
 } from '../../src/stream/channel.ts'
 import { Caller } from '../../src/access/caller.ts'
-import { asyncApiOf } from '../../src/http/asyncapi.ts'
+import { asyncApiOf } from '../../src/edge/routes/asyncapi.ts'
 import { ROOT } from '../house/sources.ts'
 import { blockOf, MINTS } from './blocks.ts'
 import { KEY, quiet, send, World, WorldStore } from './stream-world.ts'

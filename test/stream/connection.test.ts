@@ -1,5 +1,5 @@
 import { WorkBudget } from '../../src/access/work-budget.ts'
-import { WORK_PRICES } from '../../src/work/work-units.ts'
+import { WORK_PRICES } from '../../src/kernel/work/work-units.ts'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'

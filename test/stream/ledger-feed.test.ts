@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ledgerEntryEvent } from '../../src/api/ledger-entry.ts'
+import { ledgerEntryEvent } from '../../src/revenue/bodies/ledger-entry.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { LedgerFeed, type Watcher } from '../../src/stream/ledger-feed.ts'
 import type { TenantEvent } from '../../storage/cluster/coordination.ts'

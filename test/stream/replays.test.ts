@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Replays } from '../../actors/stream/replays.ts'
-import { processTurns, Turns } from '../../src/work/turns.ts'
+import { processTurns, Turns } from '../../src/kernel/work/turns.ts'
 import { advance, settle, virtualClock } from '../virtual-time.ts'
 
 const never = (): Promise<never> => new Promise(() => undefined)

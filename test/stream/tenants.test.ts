@@ -15,7 +15,7 @@ import type { Storage } from '../../storage/port.ts'
 import { blockOf } from './blocks.ts'
 import { textsOf, type Message } from './fake-pipe.ts'
 import { KEY, quiet, World, WorldStore } from './stream-world.ts'
-import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
+import { TURNS_AT_ONCE } from '../../src/kernel/work/turns.ts'
 
 /** Sweeps per ping. */
 const SWEEPS_A_PING = 50

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { DECODING } from '../../src/api/decoding.ts'
+import { DECODING } from '../../src/ingest/bodies/decoding.ts'
 import type { Note } from '../../src/chain/emitter.ts'
-import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { DecodingReport } from '../../src/ingest/decoding-report.ts'
+import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
 
 const PLACE = { venue: 'pumpswap', ixIndex: 0, innerIxIndex: null, detail: '' } as const
 

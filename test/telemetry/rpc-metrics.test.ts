@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { rpcMetrics, type RpcNodeFigures } from '../../src/telemetry/rpc-metrics.ts'
+import { rpcMetrics, type RpcNodeFigures } from '../../src/rpc/metrics.ts'
 
 const NODE: RpcNodeFigures = {
   node: 'rpc.example.org',

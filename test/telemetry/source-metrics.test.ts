@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { addSourceMetrics } from '../../src/telemetry/source-metrics.ts'
+import { addSourceMetrics } from '../../src/ingest/source-metrics.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 
 t.test('a scrape shows the state of the source and of each node, as it is then', async (t) => {

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { webhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import { webhookMetrics } from '../../src/webhooks/metrics.ts'
 
 t.test('/metrics tells webhooks by state, POSTs by outcome, accepted and dropped events', async (t) => {
   const registry = new Registry()

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { workMetrics } from '../../src/telemetry/work-metrics.ts'
-import { Turns } from '../../src/work/turns.ts'
+import { workMetrics } from '../../src/kernel/telemetry/work-metrics.ts'
+import { Turns } from '../../src/kernel/work/turns.ts'
 import { settle, virtualClock } from '../virtual-time.ts'
 
 t.test('the metrics of work say the time and the waiting answers of each tenant', async (t) => {

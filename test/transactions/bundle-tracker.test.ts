@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bundleBody } from '../../src/http/bundle-bodies.ts'
+import { bundleBody } from '../../src/transactions/routes/bundle-bodies.ts'
 import { BUNDLE } from '../../src/transactions/bundle.ts'
 import { bundleWorld } from './bundle-world.ts'
 

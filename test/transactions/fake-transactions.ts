@@ -1,5 +1,5 @@
 import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { Bundle } from '../../src/transactions/bundle.ts'
 import type {
   SignatureStatus,

@@ -5,7 +5,7 @@ import { ByteKeys } from '../../src/chain/byte-keys.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { Block, Transaction } from '../../src/chain/transaction.ts'
 import { PriorityFees } from '../../src/transactions/priority-fees.ts'
-import { sourced } from '../actors/chain/put-back-chain.ts'
+import { sourced } from '../actors/ingest/put-back-chain.ts'
 import { buildTransaction, littleEndian } from '../chain/build-transaction.ts'
 import { randomRuns } from '../random-runs.ts'
 

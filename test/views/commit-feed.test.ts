@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { noRows, type BlockCommit } from '../../src/market/records.ts'
 
 /** Returns a block without an event. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { GramIndex } from '../../src/views/gram-index.ts'
+import { GramIndex } from '../../src/data/gram-index.ts'
 import { randomRuns } from '../random-runs.ts'
 
 t.test(

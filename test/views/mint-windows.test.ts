@@ -3,8 +3,8 @@ import t from 'tap'
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import { changeOf, foldWindow, windowHours } from '../../src/market/windows.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
-import { MintWindows } from '../../src/views/mint-windows.ts'
+import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
+import { MintWindows } from '../../src/data/mint-windows.ts'
 import { ingest, MemoryStore } from '../market/memory-store.ts'
 import {
   anyChain,

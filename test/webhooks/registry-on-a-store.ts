@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { Idempotency } from '../../src/http/idempotency.ts'
+import { Idempotency } from '../../src/kernel/http/idempotency.ts'
 import { WebhookRegistry } from '../../src/webhooks/registry.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { fakeParts } from './fake-parts.ts'

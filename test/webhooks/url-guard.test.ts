@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import { AddressRefused, HostUnresolved, nameServerLookup, UrlGuard } from '../../src/webhooks/url-guard.ts'
 import { startNameServer } from './name-server.ts'
 

@@ -6,7 +6,7 @@ import {
   YELLOWSTONE_TUNING,
   type YellowstoneSource,
   type YellowstoneSourceOptions
-} from '../../actors/chain/yellowstone-source.ts'
+} from '../../actors/ingest/yellowstone-source.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
 import { systemPorts } from '../../src/ports.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'

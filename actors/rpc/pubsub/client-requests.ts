@@ -25,8 +25,8 @@ import {
   type SubscriptionKind
 } from '../../../src/rpc/pubsub/subscription-request.ts'
 import { WorkBudget } from '../../../src/access/work-budget.ts'
-import { TURNS_AT_ONCE, type TakeTurns } from '../../../src/work/turns.ts'
-import { WORK_PRICES } from '../../../src/work/work-units.ts'
+import { TURNS_AT_ONCE, type TakeTurns } from '../../../src/kernel/work/turns.ts'
+import { WORK_PRICES } from '../../../src/kernel/work/work-units.ts'
 import { meteredReply } from '../../../src/rpc/metered-reply.ts'
 import { RpcWork } from '../../../src/rpc/rpc-work.ts'
 import type { WorkTally } from '../../../src/access/work-tally.ts'

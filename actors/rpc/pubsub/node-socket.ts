@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 import type { NodeAddress } from '../../../src/node/node-address.ts'
 import type { Clock } from '../../../src/ports.ts'
-import { SUBSCRIPTION_ANSWER_MS } from '../../../src/time-limits.ts'
+import { SUBSCRIPTION_ANSWER_MS } from '../../../src/kernel/time-limits.ts'
 import {
   readNodeMessage,
   type NodeMessage,

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/errors.ts'
+import { ServiceError } from '../../../src/kernel/errors.ts'
 import type { Clock } from '../../../src/ports.ts'
 import type { RevocableTurn } from '../../../src/transactions/fair-queue.ts'
 import type { BlockEngine, BundleEngine, SubmissionOutcome, Tips } from '../../../src/transactions/ports.ts'

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../src/errors.ts'
-import { TimedCache } from '../../../src/memory/timed-cache.ts'
+import { TimedCache } from '../../../src/kernel/memory/timed-cache.ts'
+import { ServiceError } from '../../../src/kernel/errors.ts'
 import { readBody } from '../../../src/node/rpc-answer.ts'
 import type { Clock } from '../../../src/ports.ts'
 import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/tip-floor.ts'

@@ -1,6 +1,6 @@
 import type { Ports } from '../../../src/ports.ts'
-import type { Logger } from '../../../src/telemetry/logger.ts'
-import type { LeaderMetrics } from '../../../src/telemetry/leader-metrics.ts'
+import type { Logger } from '../../../src/kernel/telemetry/logger.ts'
+import type { LeaderMetrics } from '../../../src/transactions/leader-metrics.ts'
 import type { LeaderSender } from '../../../src/transactions/ports.ts'
 import { tlsIdentity, type TlsIdentity } from '../../../src/transactions/tpu/certificate.ts'
 import type { LeaderIdentity } from '../../../src/transactions/tpu/identity.ts'

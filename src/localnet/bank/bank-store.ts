@@ -1,6 +1,6 @@
 import { ClassicLevel } from 'classic-level'
 import { z } from 'zod'
-import { ServiceError } from '../../errors.ts'
+import { ServiceError } from '../../kernel/errors.ts'
 import type { LocalAccount } from '../chain.ts'
 import { packAccount, readPackedBlock, unpackAccount } from './block-records.ts'
 import type { PackedBlock } from './block-records.ts'

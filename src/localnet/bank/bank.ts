@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ServiceError } from '../../errors.ts'
+import { ServiceError } from '../../kernel/errors.ts'
 import type { Commitment } from '../../market/rows.ts'
 import { sleep, type Clock } from '../../ports.ts'
 import type * as chain from '../chain.ts'

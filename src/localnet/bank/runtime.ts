@@ -1,7 +1,7 @@
 import { Account, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/internal.js'
 import type { TransactionMetadata } from 'litesvm/dist/internal.js'
 import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
-import { SecondChanceCache } from '../../memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../../kernel/memory/second-chance-cache.ts'
 import type { ExecutionMeta, LocalAccount, Simulation, SimulationOptions } from '../chain.ts'
 import { accountKeysOf } from './account-keys.ts'
 import type { AccountKeys } from './account-keys.ts'

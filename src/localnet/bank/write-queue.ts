@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ServiceError } from '../../errors.ts'
+import { ServiceError } from '../../kernel/errors.ts'
 import type { ChainStore, SlotWrite } from './bank-store.ts'
 
 /** Maximum number of slots not yet on disk, skipped ones included, so that a slow disk cannot fill memory. */

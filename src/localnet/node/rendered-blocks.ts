@@ -1,5 +1,5 @@
 import { encodeBase58 } from '../../chain/base58.ts'
-import type { CacheUse } from '../../memory/second-chance-cache.ts'
+import type { CacheUse } from '../../kernel/memory/second-chance-cache.ts'
 import type { LocalBlock } from '../chain.ts'
 import { Rendered, writeJson } from './json.ts'
 import { unsupportedVersion } from './rpc-error.ts'

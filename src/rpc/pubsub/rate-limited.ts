@@ -1,4 +1,4 @@
-import { workUsedUp } from '../../work/work-units.ts'
+import { workUsedUp } from '../../kernel/work/work-units.ts'
 import type { RpcError } from '../rpc-error.ts'
 
 /** The refusal of an element beyond the key's quota (src/docs/rpc.md). `resetIn` is in seconds. */

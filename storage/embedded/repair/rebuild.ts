@@ -1,7 +1,7 @@
 import { ClassicLevel } from 'classic-level'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import { splitCursor } from '../../../src/market/cursor.ts'
-import { SecondChanceCache } from '../../../src/memory/second-chance-cache.ts'
+import { SecondChanceCache } from '../../../src/kernel/memory/second-chance-cache.ts'
 import {
   addressIn,
   formatKey,

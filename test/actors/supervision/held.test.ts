@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { aborted } from '../../../actors/supervision/aborted.ts'
 import { giving, using } from '../../../actors/supervision/held.ts'
 import type { ProcessScope, Run } from '../../../actors/supervision/process.ts'
-import { Handle } from '../../../src/compose/handle.ts'
+import { Handle } from '../../../src/kernel/compose/handle.ts'
 import { advance, virtualClock } from '../../virtual-time.ts'
 
 interface Started<Gives> {

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ProcessScope } from '../../../actors/supervision/process.ts'
 import type { supervise } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor, type Unit } from '../../../actors/supervision/unit.ts'
-import type { Product, Spine } from '../../../src/products/product.ts'
+import type { Product, Spine } from '../../../src/kernel/compose/product.ts'
 
 type Root = Parameters<typeof supervise>[0]
 

@@ -2,8 +2,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { ChangeLog } from '../../../actors/transactions/change-log.ts'
 import { Tracker } from '../../../actors/transactions/tracker.ts'
 import { TransactionShard } from '../../../actors/transactions/transaction-shard.ts'
-import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
-import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
+import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
 import {
   SUBMISSION,
   submissionPartition,

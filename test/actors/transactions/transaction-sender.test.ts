@@ -1,8 +1,8 @@
 import t from 'tap'
 import { TransactionSender } from '../../../actors/transactions/transaction-sender.ts'
-import { ServiceError } from '../../../src/errors.ts'
-import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
-import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { ServiceError } from '../../../src/kernel/errors.ts'
+import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
+import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
 import type { SendTurn } from '../../../src/transactions/fair-queue.ts'
 import { sampleSubmission, TrackingWorld } from './tracking-world.ts'
 

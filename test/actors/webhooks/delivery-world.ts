@@ -4,8 +4,8 @@ import { AttemptLog } from '../../../actors/webhooks/attempt-log.ts'
 import { PastReader } from '../../../actors/webhooks/past-reader.ts'
 import type { ShardClaim } from '../../../actors/shards/shard-claims.ts'
 import { ProgressStore } from '../../../actors/webhooks/progress-store.ts'
-import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
+import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
 import { WEBHOOK } from '../../../src/webhooks/webhook.ts'
 import { attemptsIn, readAttempt } from '../../../src/webhooks/attempt-line.ts'
 import type {
@@ -24,7 +24,7 @@ import { World, WorldStore } from '../../stream/stream-world.ts'
 import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
 import { virtualClock, type VirtualClock } from '../../virtual-time.ts'
 import { tenantShard } from '../../../src/access/tenant-shard.ts'
-import { TURNS_AT_ONCE } from '../../../src/work/turns.ts'
+import { TURNS_AT_ONCE } from '../../../src/kernel/work/turns.ts'
 
 /** A batch as a receiver reads it. */
 export interface ReceivedBody {

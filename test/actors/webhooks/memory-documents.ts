@@ -8,7 +8,7 @@ import type {
   NewDocumentRow,
   Refusal
 } from '../../../storage/document-store.ts'
-import { ServiceError } from '../../../src/errors.ts'
+import { ServiceError } from '../../../src/kernel/errors.ts'
 
 const nameOf = ({ kind, partition, key }: DocumentAddress): string =>
   `${kind} ${partition} ${Buffer.from(key).toString('hex')}`

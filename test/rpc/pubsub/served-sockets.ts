@@ -5,13 +5,13 @@ import { RpcSockets, sweepUntil } from '../../../actors/rpc/pubsub/rpc-sockets.t
 import { SubscriptionHub } from '../../../actors/rpc/pubsub/subscription-hub.ts'
 import { KeySockets } from '../../../src/access/key-sockets.ts'
 import { RateWindow } from '../../../src/access/rate-window.ts'
-import { httpBounds } from '../../../src/http/bounds.ts'
+import { httpBounds } from '../../../src/kernel/http/bounds.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import type { ParsedRequest } from '../../../src/rpc/requests.ts'
 import { SlotFloors } from '../../../src/rpc/slot-floors.ts'
 import type { RpcUpstream, RpcUpstreams, UpstreamAnswer } from '../../../src/rpc/upstreams.ts'
-import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
-import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts'
+import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
+import { createMetrics, type Metrics } from '../../../src/kernel/telemetry/metrics.ts'
 import { listeningApp, type ListeningApp } from '../../http/raw-client.ts'
 
 /** A real node by its URLs, always taken for healthy. */

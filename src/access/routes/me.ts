@@ -1,0 +1,76 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { WINDOW_SECONDS } from '../rate-seconds.ts'
+import { WorkBudget } from '../work-budget.ts'
+import type { Scope } from '../scopes.ts'
+import { keyAnswer, momentText } from '../bodies/api-key.ts'
+import { CLOCKS, count } from '../../kernel/http/schema.ts'
+import type { AppDeps } from '../../kernel/http/deps.ts'
+import { endpoint } from '../../kernel/http/endpoint.ts'
+import { serve } from '../../kernel/http/serve.ts'
+
+const { tenant, prefix, name, scopes, expires_at, allowed_ips, cors_origins } = keyAnswer.shape
+
+export const me = endpoint({
+  path: '/v1/me',
+  tag: 'Account',
+  summary: 'Who am I?',
+  description: 'Owner, scopes, limits and remaining quota of the key in use.',
+  scope: 'any-key',
+  answer: z.object({
+    tenant,
+    key_id: keyAnswer.shape.id,
+    prefix,
+    name,
+    scopes,
+    limits: z.object({
+      rate_limit_per_minute: count('Calls allowed in a window'),
+      work_limit_per_minute: count('Units of work allowed in a window'),
+      window_seconds: count('Length of a window in seconds; windows are clock minutes')
+    }),
+    usage: z.object({
+      calls: count('Calls counted in this window, this one included'),
+      remaining: count('Calls left in it'),
+      work_remaining: count('Units of work left to the key, and to its tenant, before this call'),
+      resets_at: count(`Start of the next window; ${CLOCKS.service}, Unix seconds`)
+    }),
+    expires_at,
+    allowed_ips,
+    cors_origins
+  }),
+  examples: [{ name: 'the calling key' }]
+})
+
+export const meRoutes: FastifyPluginAsync<Pick<AppDeps, 'limits' | 'clock'>> = async (
+  app,
+  { limits, clock }
+) => {
+  const budget = new WorkBudget(limits.work)
+  serve(app, me, async ({ caller }) => {
+    if (caller === null) throw new Error('/v1/me was reached without a key')
+    const { row, ratePerMinute } = caller
+    const use = await limits.look(row.id, ratePerMinute, clock.now())
+    const work = budget.look(caller, clock.now())
+    return {
+      tenant: row.tenant,
+      key_id: row.id,
+      prefix: row.prefix,
+      name: row.name,
+      scopes: row.scopes as Scope[],
+      limits: {
+        rate_limit_per_minute: ratePerMinute,
+        work_limit_per_minute: caller.workPerMinute,
+        window_seconds: WINDOW_SECONDS
+      },
+      usage: {
+        calls: ratePerMinute - use.left,
+        remaining: use.left,
+        work_remaining: work.left,
+        resets_at: use.resetAt
+      },
+      expires_at: row.expiresAtMs === null ? null : momentText(row.expiresAtMs),
+      allowed_ips: [...row.allowedIps],
+      cors_origins: [...row.corsOrigins]
+    }
+  })
+}

@@ -1,0 +1,73 @@
+import { mintDirectory } from '../../actors/accounts/mints.ts'
+import { offChain } from '../../actors/accounts/off-chain.ts'
+import { poolDirectory } from '../../actors/accounts/pools.ts'
+import { nodes } from '../../actors/ingest/nodes.ts'
+import { giving, using } from '../../actors/supervision/held.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
+import { viewOf } from '../kernel/compose/handle.ts'
+import type { MintDirectory } from './mint-directory.ts'
+import { RpcAccountNode } from './node-client.ts'
+import type { PoolDirectory } from './pools/pool-directory.ts'
+import type { AccountServices } from './services.ts'
+import { ACCOUNT_SETTINGS } from './settings.ts'
+import { metadataRoutes } from './routes/metadata.ts'
+import { tokenAccountRoutes } from './routes/token-accounts.ts'
+import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
+import { NAMES, RANKING } from '../data/product.ts'
+import { beside, resource, type Kernel, type Product } from '../kernel/compose/product.ts'
+
+const ACCOUNT_NODES = resource<RpcAccountNode>('the connections to nodes')
+const MINTS = resource<MintDirectory>('the reads of mints')
+const POOLS = resource<PoolDirectory>('the reads of pools')
+const OFF_CHAIN = resource<OffChainCache>('the reads of metadata')
+
+/** Accounts as the operator's nodes report them: metadata of mints, reserves of pools, and token accounts of wallets. */
+export const ACCOUNTS: Product = {
+  name: 'accounts',
+  roles: ['gateway'],
+  settings: ACCOUNT_SETTINGS,
+  units: (kernel) => {
+    if (!hasNode(kernel)) return []
+    const { config, ports, budget, get } = kernel
+    const mints = { clock: ports.clock, bytesMax: budget.mints, names: get(NAMES), ranking: get(RANKING) }
+    const fetched = {
+      clock: ports.clock,
+      bytesMax: budget.offChain,
+      allowPrivate: config.allowPrivateWebhooks,
+      ipfsGateway: config.ipfsGateway
+    }
+    const client = nodes(
+      () => nodeUrls(kernel),
+      (urls) => new RpcAccountNode(urls, ports.clock)
+    )
+    const onNode = { accounts: get(ACCOUNT_NODES) }
+    const readMints = using(onNode, ports.clock, mintDirectory(mints))
+    const readPools = using(onNode, ports.clock, poolDirectory(ports.clock, budget.pools))
+    return [
+      beside(
+        'accounts',
+        child('node', giving(get(ACCOUNT_NODES), client)),
+        child('mints', giving(get(MINTS), readMints)),
+        child('pools', giving(get(POOLS), readPools)),
+        ...(config.tokenImages ? [child('off-chain', giving(get(OFF_CHAIN), offChain(fetched)))] : [])
+      )
+    ]
+  },
+  routes: [metadataRoutes, tokenAccountRoutes]
+}
+
+/** Returns the account services that the HTTP side uses; null in a process without a node. */
+export function accountServicesOf(kernel: Kernel): AccountServices | null {
+  if (!hasNode(kernel) || !kernel.products.includes(ACCOUNTS)) return null
+  const { get } = kernel
+  const offChain = get(OFF_CHAIN)
+  return viewOf(
+    { node: get(ACCOUNT_NODES), mints: get(MINTS), pools: get(POOLS) },
+    {
+      get offChain() {
+        return offChain.current
+      }
+    }
+  )
+}

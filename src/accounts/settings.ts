@@ -1,0 +1,15 @@
+import { flag, url, type Setting } from '../kernel/config/setting.ts'
+
+/** Settings of accounts. */
+export const ACCOUNT_SETTINGS = {
+  tokenImages: {
+    schema: flag,
+    fallback: 'false',
+    meaning: 'whether to fetch the JSON at the URIs of mints, for image, description and links'
+  },
+  ipfsGateway: {
+    schema: url('http:', 'https:'),
+    fallback: 'https://ipfs.io',
+    meaning: 'URL of the gateway through which `ipfs:` URIs of mints are fetched'
+  }
+} satisfies Record<string, Setting>

@@ -1,0 +1,112 @@
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { BlockCommit } from '../market/records.ts'
+import { RolledMint } from '../market/rolled-mint.ts'
+import { foldWindow, windowHours, type MintWindow } from '../market/windows.ts'
+import { SecondChanceCache, type CacheUse } from '../kernel/memory/second-chance-cache.ts'
+import type { ActivityStore } from '../../storage/port.ts'
+import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
+
+const DAY = 86_400
+/** Bytes of memory by default: about 600 mints that trade in every minute of a day. */
+const BYTES_MAX = 128 * 2 ** 20
+
+/**
+ * Rolling windows of mints. The last day of a requested mint is aggregated in memory and then follows the feed. Other
+ * mints are read from the store.
+ *
+ * W1. A mint is aggregated only from hours that were read while no block was published, and gets each later block
+ *     from the feed. If the read was ahead of the feed, the blocks in between only repeat its totals.
+ * W2. No mint is aggregated while the head's time is before that of an earlier block, because later hours than the
+ *     head's then exist. This never happens on the chain.
+ * W3. If the feed skips blocks, or stored blocks have changed, everything is reloaded.
+ */
+export class MintWindows implements CacheUse {
+  readonly #activity: Pick<ActivityStore, 'range'>
+  readonly #feed: CommitFeed
+  readonly #rolled: SecondChanceCache<RolledMint>
+  readonly bytesMax: number
+  /** Number of changes of the feed. */
+  #changes = 0
+  /** The latest time of a block, Unix seconds. */
+  #latest = -Infinity
+
+  constructor(activity: Pick<ActivityStore, 'range'>, feed: CommitFeed, bytesMax = BYTES_MAX) {
+    this.#activity = activity
+    this.#feed = feed
+    this.bytesMax = bytesMax
+    this.#rolled = new SecondChanceCache(bytesMax)
+  }
+
+  /** Bytes in use, estimated; never above the limit. */
+  get bytes(): number {
+    return this.#rolled.bytes
+  }
+
+  /** Number of rolled mints. */
+  get size(): number {
+    return this.#rolled.size
+  }
+
+  /** Follows the feed. Returns a function that ends it. */
+  follow(): () => void {
+    return this.#feed.follow(
+      (commit) => this.#apply(commit),
+      () => this.#forget()
+    )
+  }
+
+  /**
+   * Returns windows of a mint by name. Each has a length in seconds, at most a day, and ends with the minute of
+   * `headTime`. Traders are included if requested. Rejects with the store's error.
+   */
+  async of<Name extends string>(
+    mint: Pubkey,
+    headTime: number,
+    spans: Readonly<Record<Name, number>>,
+    options: { readonly traders: boolean }
+  ): Promise<Record<Name, MintWindow>> {
+    const key = pubkeyMapKey(mint)
+    const known = this.#rolled.get(key)
+    const rolled = known?.covers(headTime) === true ? known : await this.#roll(key, mint, headTime)
+    const windows = Object.entries<number>(spans).map(([name, seconds]) => {
+      const window =
+        rolled instanceof RolledMint
+          ? rolled.window(headTime, seconds, options)
+          : foldWindow(rolled, headTime, seconds)
+      return [name, window]
+    })
+    return Object.fromEntries(windows) as Record<Name, MintWindow>
+  }
+
+  /** Reads the last day of a mint. Returns it aggregated, or its hours if it cannot be cached. */
+  async #roll(key: string, mint: Pubkey, headTime: number) {
+    const changes = this.#changes
+    const range = windowHours(headTime, DAY)
+    const hours = await this.#activity.range('mint', mint, range)
+    const isHead = changes === this.#changes && this.#feed.head?.blockTime === headTime
+    if (hours.length === 0 || !isHead || range.to <= this.#latest) return hours
+    const rolled = RolledMint.of(range.from, hours)
+    if (rolled === null) return hours
+    this.#rolled.set(key, rolled, rolled.bytes)
+    return rolled
+  }
+
+  #apply({ activity, slot }: BlockCommit): void {
+    this.#changes++
+    this.#latest = Math.max(this.#latest, slot.blockTime)
+    if (this.#rolled.size === 0) return
+    for (const hour of activity) {
+      if (hour.of !== 'mint') continue
+      const key = pubkeyMapKey(hour.owner)
+      const rolled = this.#rolled.peek(key)
+      if (rolled === undefined) continue
+      if (rolled.apply(hour, slot.blockTime)) this.#rolled.weigh(key, rolled.bytes)
+      else this.#rolled.delete(key)
+    }
+  }
+
+  #forget(): void {
+    this.#changes++
+    this.#rolled.clear()
+  }
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { candleBody } from '../bodies/candle.ts'
+import type { ArchiveEnd } from '../../ingest/bodies/source.ts'
+import { bucketStart, intervalSeconds } from '../../market/candles.ts'
+import { TIME_FALLS_MAX } from '../../market/market-state.ts'
+import {
+  INTERVALS,
+  SECOND_INTERVALS,
+  type CandleInterval,
+  type PairRow,
+  type SlotRow
+} from '../../market/rows.ts'
+import type { RefreshTrigger } from '../../kernel/http/invalidation-index.ts'
+import type { Slices } from '../../kernel/work/slices.ts'
+import { candlePage, filledPage, type CandleSource } from './candle-page.ts'
+import { instant } from '../../kernel/http/instant.ts'
+import { readPageCursor, writePageCursor } from '../../kernel/http/page-cursor.ts'
+import { flag, invalid, oneOf, wholeNumber } from '../../kernel/http/parameters.ts'
+import { CANDLE_ROWS_MAX } from './row-candles.ts'
+import { checkRange } from './trade-filters.ts'
+
+/** Seconds of block time up to the head that have candles of seconds. */
+const SECONDS_RETAINED = 3600
+
+/** Query of a list of candles. */
+export const CANDLE_LIST_QUERY = {
+  interval: oneOf([...SECOND_INTERVALS, ...INTERVALS])
+    .default('1m')
+    .describe('Length of a bucket; `1s`, `5s` and `15s` for the last hour only'),
+  currency: oneOf(['native', 'usd']).default('native').describe('Prices in the cash, or in USD'),
+  limit: wholeNumber(1, 1000, 300).describe('Maximum number of candles'),
+  from: instant
+    .optional()
+    .describe(
+      'Only buckets that start at or after this time: unix seconds, or ISO 8601 (UTC without a zone)'
+    ),
+  to: instant
+    .optional()
+    .describe('Only buckets that start before this time: unix seconds, or ISO 8601 (UTC without a zone)'),
+  fill: oneOf(['none', 'previous'])
+    .default('none')
+    .describe(
+      '`previous`: a bucket without a price repeats the last close before it, up to the bucket of the indexed head'
+    ),
+  raw: flag(false).describe('`true`: prices of all trades, dust and outliers included'),
+  after: z.string().optional().describe('The `nextCursor` of the previous page')
+} as const
+
+/** Documentation of candles of seconds. */
+export const SECOND_CANDLE_RULES = `Candles of 1, 5 and 15 seconds reach back one hour from the block time of the indexed \
+head, in whole buckets. An earlier \`to\` is refused. Block time has a resolution of one second, so all trades of one \
+second are in one bucket, in the order of the chain.`
+
+/** Documentation of the limit of candles that are folded from rows. */
+export const ROW_CANDLE_RULES = `These candles are computed from trades on request. A request reads at most ${CANDLE_ROWS_MAX.toLocaleString('en-GB')} trades of the token, so a page can be \
+short and still have a \`nextCursor\`. If one bucket alone takes more trades, the request is refused.`
+
+export interface CandleListQuery {
+  readonly interval: CandleInterval
+  readonly currency: 'native' | 'usd'
+  readonly limit: number
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly fill: 'none' | 'previous'
+  readonly raw: boolean
+  readonly after?: string | undefined
+}
+
+/** Tells whether candles of an interval are folded from rows, and reach back one hour. */
+export const isOfSeconds = (interval: CandleInterval): interval is (typeof SECOND_INTERVALS)[number] =>
+  (SECOND_INTERVALS as readonly string[]).includes(interval)
+
+/** Returns the name of a list of candles, to which its cursors belong. `of` names the series. */
+export function candleListName(of: readonly string[], query: CandleListQuery): string {
+  const { interval, currency, raw, fill, from = 0, to = Number.MAX_SAFE_INTEGER } = query
+  return [...of, interval, currency, Number(raw), fill, from, to].join(':')
+}
+
+/** Checks the range of a query, and its cursor if it has one. Returns the `to` of the page. */
+export function pageEnd(list: string, query: CandleListQuery, head: SlotRow | null): number {
+  checkRange(query)
+  const { interval, to = Number.MAX_SAFE_INTEGER } = query
+  if (head !== null && isOfSeconds(interval) && to <= head.blockTime - SECONDS_RETAINED) {
+    throw invalid('to', `must be in the last hour of the index, because interval is ${interval}`)
+  }
+  return query.after === undefined ? to : Math.min(to, readPageCursor(list, query.after))
+}
+
+/**
+ * Returns a page of candles that ends before `to`, and the values other than its series that change it. Throws
+ * PARAMETER_INVALID if a limit of the source allows no progress.
+ */
+export async function candleList(
+  source: CandleSource,
+  list: string,
+  query: CandleListQuery,
+  {
+    to,
+    head,
+    pair: { decimals, cashDecimals },
+    slices,
+    archiveEnd
+  }: {
+    readonly to: number
+    readonly head: SlotRow
+    readonly pair: Pick<PairRow, 'decimals' | 'cashDecimals'>
+    readonly slices: Slices
+    readonly archiveEnd: ArchiveEnd
+  }
+) {
+  const { interval, currency, limit, fill } = query
+  const seconds = intervalSeconds(interval)
+  const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
+  const from = Math.max(query.from ?? 0, oldest)
+  const asked = { interval, prices: { currency, raw: query.raw }, from, to, limit, pause: slices.pause }
+  const page =
+    fill === 'previous' ? await filledPage(source, asked, head.blockTime) : await candlePage(source, asked)
+  const running = bucketStart(interval, head.blockTime) + seconds
+  if (page.isCut && page.candles.length === 0 && page.older !== null && page.older >= Math.min(to, running)) {
+    if (fill === 'previous')
+      throw invalid(
+        'fill',
+        `must be none: no price is among the newest ${CANDLE_ROWS_MAX} trades of the token`
+      )
+    throw invalid(
+      'interval',
+      `is too long: the newest bucket takes more than ${CANDLE_ROWS_MAX} trades of the token`
+    )
+  }
+  const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
+  const data = await slices.map(page.candles, ({ candle, prices }) => candleBody(candle, prices, view))
+  // Ended buckets do not change, once block times can no longer fall into them. The running bucket and the end of filling do
+  // change.
+  const newest = page.candles.at(-1)
+  const end = newest === undefined ? -Infinity : newest.candle.ts + seconds
+  const isOver = Math.max(end, fill === 'previous' ? to : -Infinity) <= head.blockTime - TIME_FALLS_MAX
+  const changesWith: RefreshTrigger = isOfSeconds(interval) ? 'block' : isOver ? 'tags' : 'minute'
+  return {
+    data,
+    nextCursor: page.older === null ? null : writePageCursor(list, page.older),
+    changesWith
+  }
+}

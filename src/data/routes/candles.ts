@@ -1,0 +1,119 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { CANDLES } from '../bodies/candle.ts'
+import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
+import type { MarketStores } from '../../archive/market-stores.ts'
+import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { WSOL } from '../../market/cash.ts'
+import type { CandleInterval, PairRow, TradeRow } from '../../market/rows.ts'
+import type { Slices } from '../../kernel/work/slices.ts'
+import type { AppDeps } from '../../kernel/http/deps.ts'
+import {
+  CANDLE_LIST_QUERY,
+  candleList,
+  candleListName,
+  isOfSeconds,
+  pageEnd,
+  ROW_CANDLE_RULES,
+  SECOND_CANDLE_RULES
+} from './candle-list.ts'
+import { storedCandles, type CandleSource } from './candle-page.ts'
+import { defaultPair, usualCash } from './default-pair.ts'
+import { endpoint } from '../../kernel/http/endpoint.ts'
+import { serveCached } from '../../kernel/http/serve-cached.ts'
+import { marketReader } from './market-reader.ts'
+import { isCursorOf } from '../../kernel/http/page-cursor.ts'
+import { address, invalid } from '../../kernel/http/parameters.ts'
+import { isInPair, RowCandles } from './row-candles.ts'
+
+export const candles = endpoint({
+  path: '/v1/tokens/{mint}/candles',
+  tag: 'Tokens',
+  summary: 'Candles of a token',
+  description: `The newest candles of a token in one cash mint, oldest first. \`nextCursor\` leads to older ones. \
+Prices are those of price-forming trades; volumes and counts are of all trades. A time is the start of a bucket; weeks start \
+on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=true\` gives it one. A \
+request skips at most 8,000 such buckets. A pair that never traded has no candles. Without \`cash\`, the pair is the token's \
+pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it is the pair with the largest volume. \
+\`cash_mint\` names the cash of the pair. ${SECOND_CANDLE_RULES} ${ROW_CANDLE_RULES} ${ROWS_OF_ARCHIVE}`,
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  query: z.object({
+    cash: address
+      .optional()
+      .describe(
+        'The cash of the pair: the mint of wrapped SOL, USDC or USDT, or a mint added by the operator. Default: wrapped SOL if the token has such a pair (for wrapped SOL itself: USDC), else the cash of the pair with the largest volume'
+      ),
+    ...CANDLE_LIST_QUERY
+  }),
+  answer: CANDLES,
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    { name: 'SOL in dollars by the hour', params: { mint: WSOL }, query: { interval: '1h', limit: '24' } },
+    { name: 'SOL by five seconds', params: { mint: WSOL }, query: { interval: '5s', limit: '24' } },
+    { name: 'Without holes', params: { mint: WSOL }, query: { fill: 'previous', limit: '60' } }
+  ]
+})
+
+export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive' | 'cash'>> = async (
+  app,
+  { storage, archive, cash: cashes }
+) => {
+  const marketOf = marketReader({ storage, archive })
+  serveCached(app, candles, async ({ params: { mint }, query, head: newest, slices }) => {
+    if (query.cash !== undefined && cashes.of(query.cash) === undefined) {
+      throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
+    }
+    const listIn = (cash: Pubkey): string =>
+      candleListName(['candles', ...[mint, cash].map(pubkeyToBase58)], query)
+    const market = marketOf()
+    const head = newest ?? market.archiveEnd
+    const pair = await pairOf(market, mint, query, listIn)
+    const cash = query.cash ?? pair?.cash ?? usualCash(mint)
+    const list = listIn(cash)
+    const to = pageEnd(list, query, head)
+    const cash_mint = pubkeyToBase58(cash)
+    if (pair === null || head === null) {
+      return { body: { cash_mint, data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'tags' }
+    }
+    const source = sourceOf(market, pair, query.interval, slices)
+    const { data, nextCursor, changesWith } = await candleList(source, list, query, {
+      to,
+      head,
+      pair,
+      slices,
+      archiveEnd: market.archiveEnd
+    })
+    return { body: { cash_mint, data, nextCursor }, dependsOn: [mint], changesWith }
+  })
+}
+
+function sourceOf(
+  market: MarketStores,
+  pair: PairRow,
+  interval: CandleInterval,
+  slices: Slices
+): CandleSource {
+  if (!isOfSeconds(interval)) return storedCandles(market.candles, pair, interval)
+  const { mint } = pair
+  const includes = (row: TradeRow): boolean => isInPair(row, pair)
+  return new RowCandles(
+    market,
+    { mint, includes, low: 0, high: Number.MAX_SAFE_INTEGER - 1 },
+    interval,
+    slices
+  )
+}
+
+/** Returns the requested pair. For a further page without `cash`, this is the pair to whose list the cursor belongs. */
+async function pairOf(
+  market: MarketStores,
+  mint: Pubkey,
+  { cash, after }: { readonly cash?: Pubkey | undefined; readonly after?: string | undefined },
+  listIn: (cash: Pubkey) => string
+): Promise<PairRow | null> {
+  if (cash !== undefined) return market.pairs.get({ mint, cash })
+  if (after === undefined) return defaultPair(market, mint)
+  const pairs = await market.pairs.ofMint(mint)
+  return pairs.find((pair) => isCursorOf(listIn(pair.cash), after)) ?? null
+}

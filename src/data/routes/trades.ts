@@ -1,0 +1,46 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { listOf } from '../../kernel/http/schema.ts'
+import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
+import { TRADE } from '../bodies/trade-schema.ts'
+import { tradeBody } from '../bodies/trade.ts'
+import { pubkeyToBase58 } from '../../chain/pubkey.ts'
+import { WSOL } from '../../market/cash.ts'
+import type { AppDeps } from '../../kernel/http/deps.ts'
+import { endpoint } from '../../kernel/http/endpoint.ts'
+import { serveCached } from '../../kernel/http/serve-cached.ts'
+import { marketReader } from './market-reader.ts'
+import { address } from '../../kernel/http/parameters.ts'
+import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from './trade-list.ts'
+
+export const tokenTrades = endpoint({
+  path: '/v1/tokens/{mint}/trades',
+  tag: 'Tokens',
+  summary: 'Trades of a token',
+  description: `The trades of a token on all venues, newest first. ${TRADE_LIST_RULES} ${ROWS_OF_ARCHIVE} Empty for an unknown token.`,
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  query: z.object(TRADE_LIST_QUERY),
+  answer: listOf(TRADE).meta({ id: 'Trades' }),
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    { name: 'The newest of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } },
+    { name: 'Large buys', params: { mint: WSOL }, query: { side: 'buy', min_usd: '100', limit: '10' } }
+  ]
+})
+
+export const tradeRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'clock'>
+> = async (app, deps) => {
+  const { cash, clock } = deps
+  const marketOf = marketReader(deps)
+  serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant, slices }) => {
+    const { trades, blocks, archiveEnd } = marketOf()
+    const list = `trades:${pubkeyToBase58(mint)}`
+    const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
+      trades.ofMint(mint, page)
+    )
+    const data = await slices.map(rows, (row) => tradeBody(row, cash, archiveEnd))
+    return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
+  })
+}

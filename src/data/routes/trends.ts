@@ -1,0 +1,143 @@
+import type { AccountServices } from '../../accounts/services.ts'
+import { mergedNames } from '../../accounts/bodies/metadata.ts'
+import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
+import type { AppDeps } from '../../kernel/http/deps.ts'
+import { knownFacts, type KnownFacts } from './known-mint.ts'
+import { namesStatedBy } from './stated-names.ts'
+import type { Storage } from '../../../storage/port.ts'
+import { RANKED_WINDOW_NAMES, type Trend } from '../bodies/trending.ts'
+import type { VenueId } from '../../chain/venue-id.ts'
+import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
+import type { CommitFeed } from '../../kernel/feed/commit-feed.ts'
+import type { CashList } from '../../market/cash.ts'
+import { newestUsd } from '../../market/latest-price.ts'
+import { RANKED_WINDOWS, RANKS_MAX, type RankedWindow } from '../../market/ranking.ts'
+import type { PoolRow } from '../../market/registry-rows.ts'
+import type { SlotRow } from '../../market/rows.ts'
+import type { BlockCommit } from '../../market/records.ts'
+import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
+import type { MarketStores } from '../../archive/market-stores.ts'
+import { marketReader } from './market-reader.ts'
+import { readPricedToken } from './valued-token.ts'
+
+/** Maximum trends cached: every ranked mint in each of three windows. Above it the cache is cleared. */
+const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
+
+/** A trend with the cached facts of the mint's accounts. */
+export interface KnownTrend extends Trend {
+  readonly known: KnownFacts
+  /** Pools whose accounts were not read yet. */
+  readonly unread: readonly PoolRow[]
+}
+
+/**
+ * Cache of facts about ranked mints, valid until a block changes the mint, the head enters another minute, or the archive
+ * or the past of the feed changes. A block changes few of the hundred largest mints.
+ */
+export class Trends {
+  readonly #storage: Pick<Storage, 'activity' | 'pools'>
+  readonly #marketOf: () => MarketStores
+  readonly #cash: CashList
+  readonly #feed: CommitFeed
+  readonly #accounts: AccountServices | null
+  /** Trends by window and mint. */
+  readonly #cached = new Map<string, KnownTrend>()
+  #end = -Infinity
+  /** The stores that provided the cached trends; another archive makes them stale. */
+  #market: MarketStores
+  /** Number of jumps of the feed. */
+  #jumps = 0
+
+  constructor(deps: Pick<AppDeps, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
+    const { storage, feed, cash, accounts } = deps
+    this.#marketOf = marketReader(deps)
+    this.#market = this.#marketOf()
+    this.#accounts = accounts
+    this.#storage = storage
+    this.#cash = cash
+    this.#feed = feed
+  }
+
+  get size(): number {
+    return this.#cached.size
+  }
+
+  /** Follows the feed. Returns a function that stops following. */
+  follow(): () => void {
+    return this.#feed.follow(
+      (commit) => this.#forget(commit),
+      () => {
+        this.#jumps++
+        this.#cached.clear()
+      }
+    )
+  }
+
+  async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<KnownTrend> {
+    const { to } = windowSpan(head.blockTime, RANKED_WINDOWS[window])
+    const market = this.#marketOf()
+    if (to !== this.#end || market !== this.#market) this.#cached.clear()
+    this.#end = to
+    this.#market = market
+    const key = keyOf(mint, window)
+    const cached = this.#cached.get(key)
+    if (cached !== undefined && !this.#isOutdone(mint, cached)) return cached
+    const jumps = this.#jumps
+    const trend = await this.#read(market, mint, RANKED_WINDOWS[window], head.blockTime)
+    // A read that overlapped a commit, or a change of the past or the archive, may have missed the change.
+    if (this.#feed.head === head && this.#jumps === jumps && this.#market === market) this.#cache(key, trend)
+    return trend
+  }
+
+  /**
+   * Tells whether a trend is stale: it was computed before the accounts of its mint or pools were read, and these have
+   * been read since.
+   */
+  #isOutdone(mint: Pubkey, { known, unread }: KnownTrend): boolean {
+    if (unread.some((pool) => this.#accounts?.pools.peek(pool) != null)) return true
+    return known.maxAgeMs === ANSWER_MS && knownFacts(this.#accounts, mint).facts !== null
+  }
+
+  async #read(market: MarketStores, mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
+    const known = knownFacts(this.#accounts, mint)
+    const [hours, { launch, pair, pools, value, liquidity }] = await Promise.all([
+      this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
+      readPricedToken({ ...market, pools: this.#storage.pools }, mint, known, this.#accounts)
+    ])
+    const stated = namesStatedBy(this.#cash.of(mint), launch)
+    const names = known.facts === null ? stated.names : mergedNames(known.facts, stated)
+    // Counts traders now, so that the cache does not hold hours of activity.
+    const activity = { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }
+    return {
+      activity,
+      names,
+      value,
+      pair,
+      venues: venuesSince(activity.from, pools),
+      known,
+      unread: liquidity.unread
+    }
+  }
+
+  #cache(key: string, trend: KnownTrend): void {
+    if (this.#cached.size === TRENDS_MAX) this.#cached.clear()
+    this.#cached.set(key, trend)
+  }
+
+  /** Every change of a mint, including its launch, comes with an activity record of it. */
+  #forget({ activity }: BlockCommit): void {
+    for (const { of, owner } of activity) {
+      if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#cached.delete(keyOf(owner, window))
+    }
+  }
+}
+
+/** Returns the venues of the pools that traded at or after a time. */
+function venuesSince(from: number, pools: readonly PoolRow[]): VenueId[] {
+  const traded = pools.filter(({ lastTrade }) => lastTrade !== null && lastTrade.blockTime >= from)
+  return [...new Set(traded.map(({ venue }) => venue))]
+}
+
+function keyOf(mint: Pubkey, window: RankedWindow): string {
+  return `${window} ${pubkeyMapKey(mint)}`
+}

@@ -1,0 +1,42 @@
+import { integer, optional, flag, choice, listOrAll, text, type Setting } from '../kernel/config/setting.ts'
+
+/** Settings of the process: where it listens, stores its files and logs. */
+export const SERVICE_SETTINGS = {
+  host: {
+    schema: text,
+    fallback: '127.0.0.1',
+    meaning: 'address that the service listens on'
+  },
+  port: { schema: integer(0, 65535), fallback: '8900', meaning: 'port; 0 picks a free one' },
+  dataDir: {
+    schema: text,
+    fallback: './data',
+    meaning: 'folder of the embedded store and all other files'
+  },
+  role: {
+    schema: listOrAll('ingest', 'gateway', 'delivery'),
+    fallback: 'all',
+    meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
+  },
+  metricsKeyRequired: {
+    schema: flag,
+    fallback: 'false',
+    meaning:
+      'whether `/metrics` needs the admin key even on loopback, for example with a proxy on the same machine'
+  },
+  memoryMb: {
+    schema: optional(integer(32, 1_000_000)),
+    fallback: '',
+    meaning: 'memory of all caches in MB; default: 64 on a localnet, 512 elsewhere'
+  },
+  logLevel: {
+    schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    fallback: 'info',
+    meaning: 'lowest level to log'
+  },
+  logFormat: {
+    schema: optional(choice('pretty', 'json')),
+    fallback: '',
+    meaning: '`pretty` on a terminal, else `json`'
+  }
+} satisfies Record<string, Setting>

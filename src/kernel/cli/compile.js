@@ -1,0 +1,11 @@
+// Fills the cache of compiled code after an installation, so that the first start is as cheap as later ones.
+import './compile-cache.js'
+
+try {
+  await import('../../edge/commands/serve.ts')
+  process.argv[2] = '--version'
+  process.stdout.write = () => true
+  await import('../../main.ts')
+} catch {
+  // A Node that cannot run the modules compiles nothing; `millrace.js` starts a newer Node.
+}

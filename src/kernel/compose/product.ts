@@ -1,0 +1,115 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Run } from '../../../actors/supervision/process.ts'
+import { supervisor, type Unit } from '../../../actors/supervision/unit.ts'
+import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
+import type { Storage } from '../../../storage/port.ts'
+import type { FirstKeys } from '../../access/bootstrap.ts'
+import type { TreeBody } from '../../edge/bodies/tree.ts'
+import type { Capability } from './capability.ts'
+import { Handle } from './handle.ts'
+import type { Config } from '../config/config.ts'
+import type { MemoryBudget } from '../config/memory-budget.ts'
+import type { Setting } from '../config/setting.ts'
+import type { AppDeps } from '../http/deps.ts'
+import type { BlockSource } from '../../node/block-source.ts'
+import type { SourceStatus } from '../../node/source-status.ts'
+import type { Ports } from '../../ports.ts'
+import type { Turns } from '../work/turns.ts'
+import type { ChannelForm } from '../../stream/channel.ts'
+import type { DecodingReport } from '../../ingest/decoding-report.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { CommitFeed } from '../feed/commit-feed.ts'
+import type { Opened } from '../../store/opening.ts'
+
+export type Role = Config['role'][number]
+
+/** A product: the processes that have it, and everything that it adds to them. */
+export interface Product {
+  readonly name: string
+  /** A process has the product if it has one of these roles. */
+  readonly roles: readonly Role[]
+  readonly settings: Readonly<Record<string, Setting>>
+  /**
+   * Units of the process tree, in the order of their start. They are siblings of other products' units, and get the
+   * resources of other products by handles.
+   */
+  readonly units?: (kernel: Kernel) => readonly Unit<Spine>[]
+  /** Routes of the HTTP side. */
+  readonly routes?: readonly FastifyPluginAsync<AppDeps>[]
+  /** Channels of the stream. */
+  readonly channels?: readonly ChannelForm[]
+  /** Adds metrics other than those that its units count in `Kernel.metrics`. */
+  readonly metrics?: (kernel: Kernel) => void
+}
+
+/** The resources that every unit of a product gets from outside. A restart of the store restarts all of these units. */
+export interface Spine {
+  readonly storage: Storage
+  /** Absent with a store that cannot be shared with other processes. */
+  readonly peers?: ClusterCoordination
+}
+
+/** The objects that every product of a process has. All others come from the capabilities of products. */
+export interface Kernel {
+  readonly config: Config
+  readonly ports: Ports
+  readonly logger: Logger
+  readonly version: string
+  readonly metrics: Metrics
+  readonly decoding: DecodingReport
+  readonly budget: MemoryBudget
+  readonly feed: CommitFeed
+  /** Turns of tenants for the work of this process. */
+  readonly turns: Turns
+  /** Returns what another product gives. */
+  readonly get: <T>(capability: Capability<Kernel, T>) => T
+  /** The products of this process. */
+  readonly products: readonly Product[]
+  /** The coordination of a process that shares its store with no other. */
+  readonly soloCoordination: ClusterCoordination
+  /** Resources that are already open, for the first instances of the units that own them. */
+  readonly opened: Opened | undefined
+  /** Replaces the configured source. */
+  readonly source: Run<unknown, BlockSource> | undefined
+  /** The process tree, and the status of the block source. */
+  readonly tree: () => TreeBody
+  readonly sourceStatus: () => SourceStatus | null
+  readonly onFirstKeys: (keys: FirstKeys) => void
+  /** Called with the URL of the localnet's node. */
+  readonly onLocalnet: (rpcUrl: string) => void
+  /** Resolves once the HTTP side has listened. */
+  readonly listening: Promise<void>
+  readonly onListening: (port: number) => void
+}
+
+/** Declares what a product gives. `make` may use other capabilities. */
+export const capability = <T>(make: (kernel: Kernel) => T): Capability<Kernel, T> => ({ make })
+
+/** Declares a resource of a unit, which others use by a handle. `what` names it in refusals. */
+export const resource = <T>(what: string): Capability<Kernel, Handle<T>> =>
+  capability(() => new Handle<T>(what))
+
+/** Returns a unit whose crash restarts no other. Its resources, if others need them, are given by handles. */
+export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>
+  supervisor(name, 'one_for_one', units)
+
+/** Returns the routes of some products. */
+export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
+  products.flatMap(({ routes = [] }) => routes)
+
+/** Returns the coordination with the other processes of the service. */
+export const coordinationOf = (
+  { soloCoordination }: Kernel,
+  { peers = soloCoordination }: Pick<Spine, 'peers'>
+): ClusterCoordination => peers
+
+/** Returns a function that opens a resource. The first call returns `opened`, if given. */
+export function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {
+  let left = opened
+  return async () => {
+    const first = left
+    left = undefined
+    return first ?? open()
+  }
+}

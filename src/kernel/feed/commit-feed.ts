@@ -1,0 +1,134 @@
+import type { KeptBlock } from '../../market/kept-block.ts'
+import type { SlotRow } from '../../market/rows.ts'
+import type { BlockCommit } from '../../market/records.ts'
+import type { BlockStore } from '../../../storage/port.ts'
+
+/** Called for each block with the head before it, which a jump may have moved. It must not throw. */
+export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
+
+/** Called when blocks were skipped without notice, or published blocks have changed. It must not throw. */
+export type JumpListener = () => void
+
+/**
+ * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its
+ * own commits, or from another process's journal. A follower's memory is derived from the store alone: it loads
+ * first, and then follows the feed from that slot.
+ *
+ * F1. A block is published after it is durable and visible, in order and once, whichever path reports it first.
+ * F2. If a commit's answer is lost, its block and those queued behind it are held until recovery reports the stored
+ *     head. They are not published before.
+ * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which
+ *     reload.
+ */
+export class CommitFeed {
+  #head: SlotRow | null = null
+  /** Blocks in flight to the store, oldest first. */
+  #inFlight: BlockCommit[] = []
+  /** Number of the store's amendments seen last; null before the first. */
+  #amendments: number | null = null
+  readonly #followers = new Set<Follower>()
+  readonly #jumpListeners = new Set<JumpListener>()
+
+  /** The newest committed slot; null for an empty store. */
+  get head(): SlotRow | null {
+    return this.#head
+  }
+
+  /**
+   * Sets the stored head from which ingest restarts, while no other process can move it. Publishes held blocks up to
+   * it.
+   */
+  restore(head: SlotRow | null): void {
+    const lost = this.#inFlight
+    this.forget()
+    const last = lost.findIndex(({ slot }) => slot.slot === head?.slot)
+    for (const block of lost.slice(0, last + 1)) this.publish(block)
+    this.jump(head)
+  }
+
+  /** Drops the blocks in flight: recovery reads the store's position from the journal. */
+  forget(): void {
+    this.#inFlight = []
+  }
+
+  /** Moves the head to the store's; blocks between the two are not published. */
+  jump(head: SlotRow | null): void {
+    if (head?.slot !== this.#head?.slot) this.amend(head)
+  }
+
+  /** Reports that blocks up to the current head may have changed since publication. */
+  amend(head: SlotRow | null): void {
+    this.#head = head
+    callAll(this.#jumpListeners, (listener) => listener())
+  }
+
+  /**
+   * Records the store's number of amendments (`History.amendments`) at a head. If it differs from the last one,
+   * published blocks may have changed: notifies the jump listeners and returns true.
+   */
+  noteAmendments(amendments: number, head: SlotRow | null): boolean {
+    const before = this.#amendments
+    this.#amendments = amendments
+    if (before === null || before === amendments) return false
+    this.amend(head)
+    return true
+  }
+
+  /**
+   * Commits a block and publishes it if it was written; rejects as the store does. The next commit may begin before the
+   * answer, if the store answers in order.
+   */
+  async commit(
+    block: BlockCommit,
+    blocks: Pick<BlockStore, 'commit'>,
+    kept?: KeptBlock,
+    after?: number
+  ): Promise<void> {
+    this.#inFlight.push(block)
+    const written = await blocks.commit(block, kept, after)
+    // If the answer to an earlier block's commit was lost, this block is held until recovery finds both in the store.
+    if (this.#inFlight[0] !== block) return
+    this.#inFlight.shift()
+    if (written) this.publish(block)
+  }
+
+  /** Publishes a visible block if it follows the head; ignores one already published. */
+  publish(commit: BlockCommit): void {
+    const before = this.#head
+    if (before !== null && commit.slot.slot <= before.slot) return
+    this.#head = commit.slot
+    callAll(this.#followers, (follower) => follower(commit, before))
+  }
+
+  /**
+   * Calls `follower` for each later block, in order, and `jumped` as a jump listener, until the returned function is
+   * called.
+   */
+  follow(follower: Follower, jumped: JumpListener = () => undefined): () => void {
+    this.#followers.add(follower)
+    const unsubscribe = this.onJump(jumped)
+    return () => {
+      this.#followers.delete(follower)
+      unsubscribe()
+    }
+  }
+
+  /** Calls `listener` each time blocks were skipped or have changed, until the returned function is called. */
+  onJump(listener: JumpListener): () => void {
+    this.#jumpListeners.add(listener)
+    return () => void this.#jumpListeners.delete(listener)
+  }
+}
+
+/** Calls every follower even if one throws; rethrows afterwards. */
+function callAll<T>(followers: Iterable<T>, call: (follower: T) => void): void {
+  const faults: unknown[] = []
+  for (const follower of followers) {
+    try {
+      call(follower)
+    } catch (fault) {
+      faults.push(fault)
+    }
+  }
+  if (faults.length > 0) throw new AggregateError(faults, 'a follower of the feed failed')
+}

@@ -1,0 +1,46 @@
+import type { SlotRow } from '../../market/rows.ts'
+import type { CacheTag, RefreshTrigger } from './invalidation-index.ts'
+import type { Slices } from '../work/slices.ts'
+import type { SlicesOf } from './in-turn.ts'
+
+/** The answer of a cached endpoint, with the conditions under which it stays valid. */
+export interface Answer<Body> {
+  /**
+   * The body. If a field depends only on the head's block time (an age), this is a function that renders the body for a
+   * time in Unix seconds from rows already read.
+   */
+  readonly body: Body | ((headTime: number) => Body)
+  readonly dependsOn: readonly CacheTag[]
+  /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
+  readonly changesWith: RefreshTrigger
+  /**
+   * Tells whether other state in memory on which the answer depends is unchanged. Such state can change without a
+   * block.
+   */
+  readonly isCurrent?: () => boolean
+  /** TTL in milliseconds, for values that change without a block; absent for no limit. */
+  readonly maxAgeMs?: number
+}
+
+/** Returns the cache key of an answer to a tenant. A URL contains no space, so keys of two tenants cannot collide. */
+export function answerKey(url: string, tenant: string): string {
+  return `${url} ${tenant}`
+}
+
+/**
+ * The conditions under which an answer is made: the head noted before any read, and the slices in which it maps lists of
+ * rows. A signal aborts at the deadline, and for an answer that is not shared also when its client leaves.
+ */
+export interface Making {
+  readonly head: SlotRow | null
+  readonly signal: AbortSignal
+  readonly slices: Slices
+}
+
+/** How long an answer may take, and the slices in which it is made. */
+export interface MakingLimits {
+  readonly deadlineMs?: number
+  readonly slicesOf?: SlicesOf
+  /** Aborts when the client leaves, for an answer that is not shared. */
+  readonly left?: AbortSignal
+}

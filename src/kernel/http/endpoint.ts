@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import type { WeightedCall } from '../../access/call-weights.ts'
+import type { WorkKind } from '../work/work-units.ts'
+import type { ErrorCode } from '../errors.ts'
+import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
+import type { RouteScope } from './plugins/access.ts'
+
+/**
+ * An example call of the documentation, which a test also makes. Values stand for parameters of the path and the
+ * query.
+ */
+export interface Example {
+  readonly name: string
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** The declaration of an endpoint. Validation, handler types and the OpenAPI document all come from it. */
+export interface Endpoint<
+  Params extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType
+> {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** With parameters as `{mint}`. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly scope: RouteScope
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly answer: Answer
+  /** Status of a success; 200 by default. */
+  readonly status: number
+  /** Errors specific to this endpoint; errors that any request can have are not listed. */
+  readonly errors: readonly ErrorCode[]
+  readonly examples: readonly Example[]
+  /** Whether the endpoint also answers while the service drains, like health and the operator's views. */
+  readonly answersWhileDraining: boolean
+  /** Other statuses with this body. */
+  readonly otherStatuses: readonly number[]
+  /** Media type of the answer. */
+  readonly mediaType: string
+  /**
+   * Milliseconds for computing an answer; for an endpoint that changes something, for its checks before the first write.
+   */
+  readonly deadlineMs: number
+  /**
+   * The request that shows whether a change took effect, as `GET /v1/webhooks`; an endpoint that changes something has one.
+   */
+  readonly shownBy: string | null
+  /** Whether the endpoint accepts an `Idempotency-Key` (`idempotency.ts`). */
+  readonly isIdempotent: boolean
+  /** The weight of a call that costs more than one unit of the quota; null for all others. */
+  readonly weighted: WeightedCall | null
+  /** The kinds of work charged for an answer, besides the call; the rows of a list are counted automatically. */
+  readonly work: readonly WorkKind[]
+  /**
+   * Whether making an answer takes one turn of its tenant (`in-turn.ts`). False if it waits for a node, or takes a turn for
+   * each of its pieces.
+   */
+  readonly takesTurn: boolean
+}
+
+/** A served endpoint, and whether its answers are cached and have entity tags. */
+export interface Served {
+  readonly endpoint: Endpoint
+  readonly isCached: boolean
+}
+
+const NOTHING = z.object({})
+const NO_BODY = z.undefined()
+
+/** Declares an endpoint. Omitted schemas accept nothing. */
+export function endpoint<
+  Answer extends z.ZodType,
+  Params extends z.ZodObject = typeof NOTHING,
+  Query extends z.ZodObject = typeof NOTHING,
+  Body extends z.ZodType = typeof NO_BODY
+>(
+  definition: Pick<Endpoint, 'path' | 'tag' | 'summary' | 'scope'> & {
+    readonly answer: Answer
+    readonly params?: Params
+    readonly query?: Query
+    readonly body?: Body
+  } & Partial<
+      Pick<
+        Endpoint,
+        | 'method'
+        | 'description'
+        | 'status'
+        | 'errors'
+        | 'examples'
+        | 'answersWhileDraining'
+        | 'otherStatuses'
+        | 'mediaType'
+        | 'deadlineMs'
+        | 'shownBy'
+        | 'isIdempotent'
+        | 'weighted'
+        | 'work'
+        | 'takesTurn'
+      >
+    >
+): Endpoint<Params, Query, Body, Answer> {
+  return {
+    method: 'GET',
+    params: NOTHING as Params,
+    query: NOTHING as Query,
+    body: NO_BODY as unknown as Body,
+    status: 200,
+    errors: [],
+    examples: [],
+    answersWhileDraining: false,
+    otherStatuses: [],
+    mediaType: 'application/json',
+    deadlineMs: (definition.method ?? 'GET') === 'GET' ? DEADLINE_MS : WRITE_LIMIT_MS,
+    shownBy: null,
+    isIdempotent: false,
+    weighted: null,
+    work: ['row', 'kibibyte'],
+    takesTurn: definition.method === undefined && definition.deadlineMs === undefined,
+    ...definition
+  }
+}
+
+/** Returns the route of an endpoint in the framework's form. */
+export function routeOf({ method, path, scope, answersWhileDraining, weighted, work }: Endpoint) {
+  return {
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { scope, answersWhileDraining, weighted, work }
+  }
+}

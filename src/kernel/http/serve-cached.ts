@@ -1,0 +1,91 @@
+import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+import { countingReads } from '../../access/counted-reads.ts'
+import { UNCOUNTED, type WorkCount } from '../../access/work-meter.ts'
+import { countRows } from './counted-rows.ts'
+import { routeOf, type Endpoint } from './endpoint.ts'
+import { inTurn, type SlicesOf } from './in-turn.ts'
+import { answerKey, type Answer, type Making } from './answer.ts'
+import { reader } from './parameters.ts'
+import type { Rendering } from './rendering.ts'
+import { ANSWER_TERMS, sendRendering } from './respond.ts'
+
+/**
+ * The argument of a cached endpoint's handler. The answer is shared by all keys of a tenant, so only the tenant is
+ * known.
+ */
+export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extends Making {
+  readonly params: z.output<P>
+  readonly query: z.output<Q>
+  /** Empty if the scope is open. */
+  readonly tenant: string
+  /** Counts work beyond the rows and bytes of the answer; the request that makes it is charged. */
+  readonly work: WorkCount
+}
+
+/**
+ * Serves an endpoint with cached answers, entity tags and gzip. A repeated URL gets the same bytes for all keys of a
+ * tenant, until a block changes a value that the answer depends on. A cache hit is served before the URL is parsed.
+ */
+export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A extends z.ZodType>(
+  app: FastifyInstance,
+  endpoint: Endpoint<P, Q, z.ZodUndefined, A>,
+  handler: (call: CachedCall<P, Q>) => Promise<Answer<z.input<A>>>
+): void {
+  const { responseCache } = app
+  const { url, config } = routeOf(endpoint)
+  const { deadlineMs } = endpoint
+  const route = { path: url, scope: config.scope }
+  app.served.push({ endpoint, isCached: true })
+  const readParams = reader(endpoint.params)
+  const readQuery = reader(endpoint.query)
+  app.route({
+    ...routeOf(endpoint),
+    handler: (request, reply) => {
+      const tenant = request.caller?.tenant ?? ''
+      const key = answerKey(request.raw.url!, tenant)
+      const send = (made: Rendering) =>
+        sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
+      const meter = request.charged?.meter
+      // To copy a long answer to a socket takes time, and hundreds of clients may wait for the same one.
+      const give = (made: Rendering) =>
+        made.isText ? send(made) : inTurn(app, endpoint, reply, async () => send(made))
+      // Bytes that another request made cost nothing.
+      meter?.countBytes(0)
+      const kept = responseCache.fresh(key)
+      if (kept !== null) return give(kept.rendering)
+      let isMade = false
+      const make = (slicesOf: SlicesOf): Promise<Rendering> =>
+        responseCache.make(
+          key,
+          route,
+          async (making) => {
+            isMade = true
+            const query = readQuery(request.query)
+            const params = readParams(request.params)
+            const call = { params, query, tenant, work: meter ?? UNCOUNTED, ...making }
+            if (meter === undefined) return handler(call)
+            const made = await countingReads(meter, () => handler(call))
+            countRows(meter, made.body, query)
+            return made
+          },
+          { deadlineMs, slicesOf }
+        )
+      const running = responseCache.running(key)
+      if (running !== null) return running.then(give)
+      // While it waited for its turn, an equal request may have begun to make the answer. It is waited for without a turn: if
+      // all turns of the tenant waited for an answer, that answer would have none.
+      const making = inTurn(app, endpoint, reply, async (slicesOf) => {
+        const made = responseCache.fresh(key)?.rendering
+        if (made !== undefined) return made
+        const joined = responseCache.running(key)
+        return joined === null ? make(slicesOf) : { joined }
+      })
+      return making.then((made) => {
+        if ('joined' in made) return made.joined.then(give)
+        if (isMade) meter?.countBytes(made.length)
+        return send(made)
+      })
+    }
+  })
+}

@@ -1,0 +1,49 @@
+import { mirror } from '../../actors/program-accounts/mirror.ts'
+import { adminProgramRoutes } from './routes/admin-programs.ts'
+import { programAccountRoutes } from './routes/program-accounts.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import { hasNode, nodeUrls, pubsubUrls } from '../ingest/node-urls.ts'
+import { ChainWatch } from './chain-watch.ts'
+import { Announcements } from '../kernel/feed/announcements.ts'
+import { COMMITTED_BLOCKS } from '../ingest/capabilities.ts'
+import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
+
+/** Slots after which a block of an index at processed counts as confirmed. Clusters confirm within two or three. */
+const PROCESSED_SLOTS = 16
+/** Maximum milliseconds of a drain, which waits for requests in flight. */
+const DRAIN_MS = 5_000
+
+/** Slots of this process's blocks, with the accounts that they touch. */
+const CHAIN_WATCH = capability(({ get }) => new ChainWatch(get(COMMITTED_BLOCKS)))
+
+/** Announces that a program was added to the whitelist, or removed. */
+export const PROGRAMS_CHANGED = capability(() => new Announcements())
+
+/**
+ * Accounts of whitelisted programs. Gateways serve them, and a process that ingests mirrors them. A fault of the
+ * mirror restarts no other unit.
+ */
+export const PROGRAM_ACCOUNTS: Product = {
+  name: 'program-accounts',
+  roles: ['ingest', 'gateway'],
+  settings: {},
+  units: (kernel) => {
+    const { config, ports, logger, metrics, get } = kernel
+    if (!config.role.includes('ingest') || !hasNode(kernel)) return []
+    const run = mirror<Spine>(
+      {
+        ...ports,
+        logger,
+        metrics: metrics.mirror,
+        watch: get(CHAIN_WATCH),
+        changed: get(PROGRAMS_CHANGED),
+        slotsUnconfirmed: config.indexCommitment === 'processed' ? PROCESSED_SLOTS : 0,
+        urls: () => nodeUrls(kernel),
+        pubsubUrls: () => pubsubUrls(kernel)
+      },
+      (given) => coordinationOf(kernel, given)
+    )
+    return [beside('programs', child('mirror', run, { drainMs: DRAIN_MS }))]
+  },
+  routes: [programAccountRoutes, adminProgramRoutes]
+}

@@ -1,0 +1,64 @@
+import { ledger, watchedAddresses } from '../../actors/revenue/ledger.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import { revenueAccountRoutes } from './routes/revenue-accounts.ts'
+import { revenueCoverageRoutes } from './routes/revenue-coverage.ts'
+import { revenueEventRoutes } from './routes/revenue-events.ts'
+import { revenueTotalRoutes } from './routes/revenue-totals.ts'
+import { LedgerFeed } from '../stream/ledger-feed.ts'
+import { LedgerBlocks } from './ledger-blocks.ts'
+import { Announcements } from '../kernel/feed/announcements.ts'
+import { CASH, blockObserver } from '../ingest/capabilities.ts'
+import { NAMES } from '../data/product.ts'
+import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
+import { TENANT_EVENTS } from '../stream/product.ts'
+
+/** Maximum milliseconds of a drain, in which queued blocks are recorded. */
+const DRAIN_MS = 5_000
+
+/** Blocks whose balance changes wait for the ledger. */
+const LEDGER_BLOCKS = blockObserver(() => new LedgerBlocks())
+
+/** Announces that a tenant has changed its watched addresses. */
+export const WATCHED_CHANGED = capability(() => new Announcements())
+
+/** The watched addresses, which are known before the first block is read. */
+export const WATCHES: Product = {
+  name: 'watches',
+  roles: ['ingest'],
+  settings: {},
+  units: ({ get }) => [beside('watches', child('addresses', watchedAddresses(get(LEDGER_BLOCKS))))]
+}
+
+/**
+ * The ledger of watched addresses: their balance changes and sums. Gateways serve it, and the process that ingests writes
+ * it. A fault of the follower restarts no other unit.
+ */
+export const REVENUE: Product = {
+  name: 'revenue',
+  roles: ['ingest', 'gateway'],
+  settings: {},
+  units: (kernel) => {
+    const { config, ports, logger, metrics, feed, get } = kernel
+    if (!config.role.includes('ingest')) return []
+    const events = get(TENANT_EVENTS)
+    const run = ledger<Spine>(
+      {
+        ...ports,
+        logger,
+        metrics: metrics.ledger,
+        names: get(NAMES),
+        cash: get(CASH),
+        blocks: get(LEDGER_BLOCKS),
+        feed,
+        watchedChanged: get(WATCHED_CHANGED)
+      },
+      (given) => {
+        const { tenantEvents } = coordinationOf(kernel, given)
+        return new LedgerFeed((event) => events.publish(event, tenantEvents), ports.clock)
+      }
+    )
+    return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }))]
+  },
+  channels: ['revenue'],
+  routes: [revenueAccountRoutes, revenueTotalRoutes, revenueEventRoutes, revenueCoverageRoutes]
+}

@@ -1,0 +1,26 @@
+import { BEFORE_TRANSACTIONS } from '../ledger-entry.ts'
+import type { LedgerPlace } from '../ledger-reader.ts'
+import { foreignCursor, readWordsCursor, writeWordsCursor } from '../../kernel/http/page-cursor.ts'
+
+/** Encodes the place of a row in the ledger of a tenant. The cursor is valid with every order and filter. */
+export function writeLedgerCursor(tenant: string, { slot, txIndex, index, address }: LedgerPlace): string {
+  return writeWordsCursor(listOf(tenant), [String(slot), String(txIndex), String(index), address])
+}
+
+/** Returns the place that a cursor of a tenant's ledger names. Throws CURSOR_INVALID. */
+export function readLedgerCursor(tenant: string, text: string): LedgerPlace {
+  const words = readWordsCursor(listOf(tenant), text)
+  const [slot, txIndex, index] = words.slice(0, 3).map(Number)
+  const address = words[3]
+  const isPlace = words.length === 4 && isCount(slot) && isPlaceInBlock(txIndex) && isCount(index)
+  if (!isPlace || address === undefined) throw foreignCursor()
+  return { slot, txIndex, index, address }
+}
+
+const listOf = (tenant: string): string => `revenue:${tenant}`
+
+const isPlaceInBlock = (value: number | undefined): value is number =>
+  value === BEFORE_TRANSACTIONS || isCount(value)
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 0

@@ -1,0 +1,169 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { momentText } from '../../access/bodies/api-key.ts'
+import {
+  accountList,
+  endBody,
+  placeBody,
+  statusOf,
+  unwatchedAnswer,
+  watchedAnswer,
+  watchedBody,
+  type AccountBody
+} from '../bodies/revenue.ts'
+import { largestMints, mintsBody, sumsBody } from '../bodies/revenue-sums.ts'
+import { secondsText } from '../../kernel/http/time.ts'
+import { pubkeyToBase58 } from '../../chain/pubkey.ts'
+import { LedgerReader } from '../ledger-reader.ts'
+import { WATCHED_PER_TENANT_MAX } from '../watched-address.ts'
+import { WatchedAddresses } from '../watched-addresses.ts'
+import { tenantOf } from '../../kernel/http/caller-tenant.ts'
+import type { AppDeps } from '../../kernel/http/deps.ts'
+import { endpoint } from '../../kernel/http/endpoint.ts'
+import { serve } from '../../kernel/http/serve.ts'
+import { EXAMPLE_WALLET, EXAMPLE_WATCHED } from '../../edge/routes/example-values.ts'
+import { symbolsOf } from '../../data/mint-symbols.ts'
+import { ledgerEnd } from './ledger-end.ts'
+import { address } from '../../kernel/http/parameters.ts'
+import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from './watched-sums.ts'
+
+/** Characters of a label. Arbitrary; nothing depends on it. */
+const LABEL_MAX = 64
+const LABEL_MESSAGE = `must be 1 to ${LABEL_MAX} characters, without control characters`
+/** Text for tables of a terminal; without \p{Cc}, which few clients know. */
+const CONTROL_FREE = /^[^\u0000-\u001f\u007f-\u009f]+$/
+/** Role of an address that was registered without a role. */
+const OTHER = 'other'
+
+export const watchAddress = endpoint({
+  method: 'POST',
+  path: '/v1/revenue/accounts',
+  tag: 'Revenue',
+  summary: 'Watch an address',
+  description: `Records every change of the SOL and token balances of an address from now on. If the address is already watched, the answer is 200, and its label and role are replaced. A tenant watches at most ${WATCHED_PER_TENANT_MAX} addresses. Other fields of the body are ignored.`,
+  scope: 'revenue',
+  body: z.looseObject({
+    address: address.describe('The address: a wallet, or one token account; base58'),
+    label: z
+      .string()
+      .regex(CONTROL_FREE, LABEL_MESSAGE)
+      .refine((text) => [...text].length <= LABEL_MAX, LABEL_MESSAGE)
+      .meta({ maxLength: LABEL_MAX })
+      .optional()
+      .describe('A name for people; default: the address'),
+    role: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be 1 to 32 lower-case letters, digits and _, a letter first')
+      .default(OTHER)
+      .describe(
+        'A group for sums, such as `fee_wallet`, `treasury`, `creator`, `referral`, `tip`, `liquidity` or `operations`'
+      )
+  }),
+  status: 201,
+  otherStatuses: [200],
+  answer: watchedAnswer,
+  errors: ['ADDRESS_INVALID', 'WATCH_LIMIT_REACHED', 'WATCH_NOT_FOUND'],
+  isIdempotent: true,
+  shownBy: 'GET /v1/revenue/accounts',
+  examples: [
+    {
+      name: 'a wallet that collects fees',
+      body: { address: EXAMPLE_WALLET, label: 'Fees', role: 'fee_wallet' }
+    }
+  ]
+})
+
+export const listAccounts = endpoint({
+  path: '/v1/revenue/accounts',
+  tag: 'Revenue',
+  summary: 'List watched addresses',
+  description:
+    'Every watched address of the tenant, in the order of their base58, with the sums of its ledger since `capture_from`. Rows older than 400 days are not counted. A transaction counts with its net change of a mint.',
+  scope: 'revenue',
+  answer: accountList,
+  deadlineMs: SUMS_DEADLINE_MS,
+  examples: [{ name: 'the watched addresses of the key’s tenant' }]
+})
+
+export const unwatchAddress = endpoint({
+  method: 'DELETE',
+  path: '/v1/revenue/accounts/{address}',
+  tag: 'Revenue',
+  summary: 'Stop watching an address',
+  description:
+    'The ledger of the address is no longer shown. If the address is watched later, its ledger begins anew.',
+  scope: 'revenue',
+  params: z.object({ address: address.describe('The watched address') }),
+  answer: unwatchedAnswer,
+  shownBy: 'GET /v1/revenue/accounts',
+  errors: ['WATCH_NOT_FOUND'],
+  examples: [{ name: 'an address', params: { address: EXAMPLE_WATCHED } }]
+})
+
+export const revenueAccountRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'names' | 'cash' | 'clock' | 'watchedChanged'>
+> = async (app, deps) => {
+  const { storage, clock, watchedChanged } = deps
+  const registry = new WatchedAddresses(storage.documents)
+  const reader = new LedgerReader(storage.documents)
+
+  serve(app, watchAddress, async ({ body, caller, reply, once }) => {
+    const tenant = tenantOf(caller)
+    const address = pubkeyToBase58(body.address)
+    const facts = { address, label: body.label ?? address, role: body.role }
+    const { isNew, watched } = await once(
+      facts,
+      async () => address,
+      // A repeat changes nothing: the label may have been changed since, or the watch may have ended.
+      async ({ isDone }) =>
+        isDone
+          ? { isNew: false, watched: await registry.get(tenant, address) }
+          : registry.watch(tenant, facts, clock.now())
+    )
+    watchedChanged?.()
+    if (!isNew) void reply.code(200)
+    return watchedBody(watched)
+  })
+
+  serve(app, listAccounts, async ({ caller, signal, slices }) => {
+    const tenant = tenantOf(caller)
+    const [watched, end] = await Promise.all([registry.list(tenant), ledgerEnd(reader, storage.blocks)])
+    const until = end?.slot ?? Infinity
+    const sums = await watchedSums(reader, watched, { from: 0, until }, signal)
+    const mints = await slices.map(sums, ({ byMint }) => largestMints(byMint).map(({ mint }) => mint))
+    const symbolOf = await symbolsOf(mints.flat(), deps)
+    const data = await slices.map(sums, (each) => accountBody(each, symbolOf))
+    return {
+      tenant,
+      data,
+      nextCursor: null,
+      complete_to: endBody(end),
+      limits: { max: WATCHED_PER_TENANT_MAX }
+    }
+  })
+
+  serve(app, unwatchAddress, async ({ params, caller }) => {
+    const address = pubkeyToBase58(params.address)
+    await registry.unwatch(tenantOf(caller), address)
+    watchedChanged?.()
+    return { address, deleted: true as const }
+  })
+}
+
+function accountBody(
+  { watched, all, byMint, lastAt }: WatchedSums,
+  symbolOf: (mint: string) => string | null
+): AccountBody {
+  return {
+    address: watched.address,
+    label: watched.label,
+    role: watched.role,
+    status: statusOf(watched),
+    created_at: momentText(watched.createdAtMs),
+    capture_from: placeBody(watched.captureFrom),
+    ...sumsBody(all),
+    ...mintsBody(byMint, symbolOf),
+    last_event_at: lastAt === null ? null : secondsText(lastAt),
+    last_event_at_ms: lastAt === null ? null : lastAt * 1_000
+  }
+}

@@ -1,0 +1,68 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ERRORS, type ErrorCode, type ServiceError } from '../../kernel/errors.ts'
+import { BODY_TOO_LARGE, errorText, type RpcError } from '../rpc-error.ts'
+import { setFields, type Fields } from '../../kernel/http/fields.ts'
+import { problemOf, serviceErrorOf } from '../../kernel/http/problem.ts'
+import { RPC_TYPE } from './rpc-reply.ts'
+
+/** Codes of errors that concern the request itself (src/docs/rpc.md); all others are −32603. */
+const CODES: Partial<Record<ErrorCode, number>> = {
+  RATE_LIMITED: -32429,
+  UPSTREAM_ERROR: -32603,
+  NOT_CONFIGURED: -32603,
+  UPSTREAM_TIMEOUT: -32603,
+  SERVICE_DRAINING: -32603,
+  RESTARTING: -32603,
+  SERVICE_FAILED: -32603,
+  STORAGE_UNAVAILABLE: -32603,
+  DEADLINE_EXCEEDED: -32603
+}
+
+/** An error of the JSON-RPC path as HTTP sends it. */
+export interface RpcProblem {
+  readonly status: number
+  readonly fields: Fields
+  readonly text: string
+}
+
+/** Renders an error. `id` is the JSON text of the id of the request; `null` if unknown. */
+export function rpcProblem(error: ServiceError, requestId: string, id = 'null'): RpcProblem {
+  const { status, retryable } = ERRORS[error.code]
+  const text = errorText(rpcErrorOf(error, requestId), id)
+  const length = String(Buffer.byteLength(text))
+  const fields = ['vary', 'Origin', 'content-type', RPC_TYPE, 'content-length', length]
+  if (status === 401) fields.push('www-authenticate', 'Bearer')
+  const { retry_after: seconds = retryable ? 1 : null } = error.members
+  if (typeof seconds === 'number') fields.push('retry-after', String(seconds))
+  return { status, fields, text }
+}
+
+/** Answers an error of the JSON-RPC route: the status of the problem, with a JSON-RPC body. */
+export function sendRpcProblem(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id?: string
+): FastifyReply {
+  const error = serviceErrorOf(thrown)
+  request.failure = error
+  const { status, fields, text } = rpcProblem(error, request.id, id)
+  setFields(reply, fields)
+  return reply.code(status).send(text)
+}
+
+function rpcErrorOf(error: ServiceError, requestId: string): RpcError {
+  if (error.code === 'BODY_EXCEEDED') return BODY_TOO_LARGE.error
+  const { detail, code } = problemOf(error, { id: requestId, origin: '' })
+  const { limit, window_seconds, retry_after } = error.members
+  return {
+    code: CODES[error.code] ?? -32600,
+    message: detail,
+    data: {
+      code,
+      retryable: ERRORS[error.code].retryable,
+      request_id: requestId,
+      ...(error.code === 'RATE_LIMITED' && { limit, window_seconds, retry_after })
+    }
+  }
+}

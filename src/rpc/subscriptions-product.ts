@@ -1,0 +1,59 @@
+import { pubsub } from '../../actors/rpc/pubsub/pubsub.ts'
+import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
+import type { OpenRpc } from '../../actors/rpc/rpc.ts'
+import { giving, using } from '../../actors/supervision/held.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import type { RpcServices } from '../kernel/http/deps.ts'
+import type { RpcSocketGateway } from './pubsub/gateway.ts'
+import { hasNode, pubsubUrls } from '../ingest/node-urls.ts'
+import { KEY_SOCKETS } from '../access/product.ts'
+import {
+  beside,
+  coordinationOf,
+  resource,
+  type Kernel,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
+import { RPC_CALLS, RPC_NODES } from './product.ts'
+import { socketOwner } from '../kernel/compose/socket-owner.ts'
+
+/** The sockets of the RPC URL. */
+export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
+
+/**
+ * Subscriptions of the RPC URL over a WebSocket, shared by all clients of the process. Their route belongs to the
+ * sockets.
+ */
+export const RPC_SUBSCRIPTIONS: Product = {
+  name: 'rpc-subscriptions',
+  roles: ['gateway'],
+  settings: {},
+  units: (kernel) => {
+    if (!hasNode(kernel)) return []
+    const { ports, logger, metrics, turns, get } = kernel
+    const run = pubsub<Spine & { readonly rpc: OpenRpc; readonly calls: RpcServices }>(
+      {
+        ...ports,
+        logger,
+        sockets: get(KEY_SOCKETS),
+        metrics: metrics.pubsub,
+        workTally: metrics.work,
+        turns,
+        urls: () => pubsubUrls(kernel)
+      },
+      ({ rpc: { nodes, floors }, calls }) => ({ ...calls, upstreams: nodes, floors }),
+      (given) => coordinationOf(kernel, given)
+    )
+    const live = using({ rpc: get(RPC_NODES), calls: get(RPC_CALLS) }, ports.clock, run)
+    return [beside('rpc-sockets', child('pubsub', giving(get(RPC_SOCKETS), live)))]
+  }
+}
+
+/** Tells whether a process serves the socket of the RPC URL. */
+export const hasRpcSockets = (kernel: Kernel): boolean =>
+  kernel.products.includes(RPC_SUBSCRIPTIONS) && hasNode(kernel)
+
+/** Returns the socket of the RPC URL as the HTTP side uses it. */
+export const rpcSocketsOf = ({ get }: Kernel): RpcSocketGateway =>
+  socketOwner(get(RPC_SOCKETS), 'the sockets restart')

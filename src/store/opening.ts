@@ -1,0 +1,301 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DamageReport } from '../../storage/embedded/repair/report.ts'
+import type { RepairOptions, RepairOutcome } from '../../storage/embedded/repair/repair.ts'
+import { openEmbeddedSnapshot } from '../../storage/embedded/snapshot.ts'
+import { openEmbeddedStorage, type EmbeddedStorageOptions } from '../../storage/embedded/store.ts'
+import { isOpenElsewhere } from '../../storage/embedded/unopened.ts'
+import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
+import type { Storage } from '../../storage/port.ts'
+import type { StartWait } from '../../storage/scylla/start-wait.ts'
+import { KEYS_MAX } from '../access/key-directory.ts'
+import { RateWindow } from '../access/rate-window.ts'
+import { SharedRate } from '../access/shared-rate.ts'
+import type { Config } from '../kernel/config/config.ts'
+import { ServiceError } from '../kernel/errors.ts'
+import { KEYSPACE_LENGTH_MAX } from './settings.ts'
+import { memoryBudget } from '../kernel/config/memory-budget.ts'
+import { logSecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
+import { systemPorts, type Ports } from '../ports.ts'
+import { archivePlace, type ArchivePlace } from '../archive/archive-place.ts'
+import { FEE_SLOTS } from '../transactions/priority-fees.ts'
+import type { Logger } from '../kernel/telemetry/logger.ts'
+
+/** Open resources that a service shares with other processes. */
+export interface Opened {
+  readonly storage: Storage
+  readonly peers: ClusterCoordination
+}
+
+/** Returns the directory of the embedded store. */
+export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'store')
+}
+
+/**
+ * Verifies the files of the embedded store, even while a service has it open; changes nothing. Resolves with null if
+ * the store does not exist.
+ */
+export async function reportStoreDamage(config: Config): Promise<DamageReport | null> {
+  const { reportDamage } = await import('../../storage/embedded/repair/report.ts')
+  return reportDamage(storeDirectory(config))
+}
+
+/** Replaces a damaged embedded store by a new one with everything readable. */
+export async function repairEmbeddedStore(
+  config: Config,
+  startOver: RepairOptions['startOver'],
+  nowMs: number
+): Promise<RepairOutcome> {
+  const { repairStore } = await import('../../storage/embedded/repair/repair.ts')
+  const { foldCandlesAgain } = await import('./verify/candle-repair.ts')
+  return repairStore({
+    directory: storeDirectory(config),
+    startOver,
+    nowMs,
+    retentionSeconds: retentionSecondsOf(config),
+    foldCandles: foldCandlesAgain
+  })
+}
+
+/**
+ * Opens the store. Rejects with STORAGE_UNAVAILABLE, for instance if another process has it open. Retries a cluster
+ * for `startWait`. Does not retry an embedded store, because no other process starts it.
+ */
+export async function openStore(
+  config: Config,
+  ports: Ports = systemPorts,
+  startWait?: StartWait,
+  logSeconds = logSecondsOf(config)
+): Promise<Storage> {
+  if (config.storage === 'embedded') return openEmbeddedStorage({ ...embeddedOptionsOf(config), logSeconds })
+  const { records, indexes } = memoryBudget(config)
+  // Imported only for a cluster: the driver costs 0.15 s of processor time and 20 MB.
+  const { openScyllaStorage } = await import('../../storage/scylla/store.ts')
+  return openScyllaStorage({
+    ...scyllaTargetOf(config),
+    replication: config.scyllaReplication,
+    retentionSeconds: config.role.includes('ingest') ? retentionSecondsOf(config) : 'as it is',
+    logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
+    committedBytesMax: records,
+    indexBytesMax: indexes,
+    ...(startWait !== undefined && { startWait }),
+    ports
+  })
+}
+
+/** Opens the store for reading while services have it open: for an open embedded store, a snapshot. */
+export async function openStoreToRead(config: Config, onSnapshot: () => void): Promise<Storage> {
+  try {
+    return await openStore({ ...config, role: ['gateway'] })
+  } catch (error) {
+    if (config.storage !== 'embedded' || !isOpenElsewhere(error)) throw error
+    onSnapshot()
+    return openEmbeddedSnapshot(embeddedOptionsOf(config))
+  }
+}
+
+/** Seconds for which the archive stores the stream's events, which are never read there. */
+const ARCHIVE_LOG_SECONDS = 60
+
+/**
+ * Returns the configuration of the archive's store: an embedded store in its own folder below the data folder, or the
+ * keyspace that it has initially (`archivePlaceOf`). Like the store of a recorded source it retains all rows.
+ */
+export function archiveConfigOf(config: Config): Config {
+  const dataDir = join(config.dataDir, 'archive')
+  const scyllaKeyspace = `${config.scyllaKeyspace}_archive`
+  return { ...config, dataDir, scyllaKeyspace, source: 'recorded', retentionDays: null }
+}
+
+/** Finds the archive's store: on a cluster it may be either of two keyspaces. Rejects with STORAGE_UNAVAILABLE. */
+export async function archivePlaceOf(config: Config): Promise<ArchivePlace> {
+  const archive = archiveConfigOf(config)
+  if (config.storage === 'embedded') return { config: archive, generation: 0 }
+  const open = (config: Config): Promise<Storage> => openStoreToRead(config, () => undefined)
+  return archivePlace(archive, { isThere: isStoreThere, open })
+}
+
+/** Returns the file that an import writes whenever its blocks become readable. */
+export function archiveStampFile(config: Pick<Config, 'dataDir'>): string {
+  return join(config.dataDir, 'archive', 'imported.json')
+}
+
+/**
+ * Opens the archive for an import, and creates it if it does not exist. Rejects with STORAGE_UNAVAILABLE as `openStore`
+ * does, and if the archive's keyspace has no valid name.
+ */
+export async function openArchive(
+  config: Config,
+  ports: Ports = systemPorts,
+  place?: ArchivePlace
+): Promise<Storage> {
+  const archive = archiveConfigOf(config)
+  const { length } = archive.scyllaKeyspace
+  if (config.storage !== 'embedded' && length > KEYSPACE_LENGTH_MAX)
+    throw new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `the archive needs the keyspace ${archive.scyllaKeyspace}, whose name has ${length} characters; a keyspace has ${KEYSPACE_LENGTH_MAX} at most: shorten MILLRACE_SCYLLA_KEYSPACE`
+    )
+  return openArchiveStore((place ?? (await archivePlaceOf(config))).config, ports)
+}
+
+/**
+ * Opens one of the stores of an archive for an import, and creates it if it is missing. Rejects with
+ * STORAGE_UNAVAILABLE.
+ */
+export async function openArchiveStore(store: Config, ports: Ports = systemPorts): Promise<Storage> {
+  const archive = { ...store, role: ['ingest'] as Config['role'] }
+  try {
+    return await openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
+  } catch (error) {
+    if (!isOpenElsewhere(error)) throw error
+    const detail = `another import into ${archive.dataDir} is running; wait until it ends`
+    throw new ServiceError('STORAGE_UNAVAILABLE', detail, { cause: error })
+  }
+}
+
+/**
+ * Opens the archive for reading, even while an import writes to it: the snapshot of an embedded store, or the
+ * keyspace. Resolves with null if nothing was imported, and then does not create it. Rejects with
+ * STORAGE_UNAVAILABLE.
+ */
+export async function openArchiveToRead(config: Config): Promise<Storage | null> {
+  const { config: archive } = await archivePlaceOf(config)
+  if (!(await isStoreThere(archive))) return null
+  if (config.storage === 'embedded') return openEmbeddedSnapshot(embeddedOptionsOf(archive))
+  return openStore({ ...archive, role: ['gateway'] })
+}
+
+/** Returns whether the store exists: the folder of an embedded one, or the keyspace. Rejects with STORAGE_UNAVAILABLE. */
+export async function isStoreThere(config: Config): Promise<boolean> {
+  if (config.storage === 'embedded') return (await stat(storeDirectory(config)).catch(() => null)) !== null
+  if (config.scyllaKeyspace.length > KEYSPACE_LENGTH_MAX) return false
+  const { isKeyspaceThere } = await import('../../storage/scylla/keyspace-lookup.ts')
+  return isKeyspaceThere(scyllaTargetOf(config), systemPorts)
+}
+
+/** Removes the keyspace of a store with all its data, if it exists. Rejects with STORAGE_UNAVAILABLE. */
+export async function removeKeyspace(config: Config): Promise<void> {
+  const { dropKeyspace } = await import('../../storage/scylla/keyspace-lookup.ts')
+  return dropKeyspace(scyllaTargetOf(config), systemPorts)
+}
+
+/** Address and credentials of the cluster. */
+function scyllaTargetOf(config: Config) {
+  return {
+    contactPoints: config.scyllaContactPoints,
+    port: config.scyllaPort,
+    datacenter: config.scyllaDatacenter,
+    keyspace: config.scyllaKeyspace,
+    username: config.scyllaUsername,
+    password: config.scyllaPassword
+  }
+}
+
+function embeddedOptionsOf(config: Config): EmbeddedStorageOptions {
+  const { records, engine, programAccounts } = memoryBudget(config)
+  return {
+    directory: storeDirectory(config),
+    retentionSeconds: retentionSecondsOf(config),
+    logSeconds: logSecondsOf(config),
+    hotBytesMax: records,
+    engineBytes: engine,
+    accountPageBytes: programAccounts
+  }
+}
+
+/**
+ * Connects to the other processes of the service, through Redis if one is configured. An unavailable Redis is retried
+ * in the background; a refusal, as for a wrong password, rejects with STORAGE_UNAVAILABLE.
+ */
+export async function openCoordination(
+  { storage, redisUrl, scyllaKeyspace }: Config,
+  logger: Pick<Logger, 'info' | 'warn'>,
+  ports: Ports = systemPorts
+): Promise<ClusterCoordination> {
+  const { clock } = ports
+  if (storage === 'embedded' || redisUrl === null) {
+    return soloCoordination()
+  }
+  const [{ RedisBlockDigests }, { RedisConnection }, { RedisHints }, { RedisLeases }, { RedisRateCounter }] =
+    await Promise.all([
+      import('../../storage/redis/block-digests.ts'),
+      import('../../storage/redis/connection.ts'),
+      import('../../storage/redis/hints.ts'),
+      import('../../storage/redis/leases.ts'),
+      import('../../storage/redis/rate-counter.ts')
+    ])
+  // Several services may share one Redis; each has its own keyspace.
+  const prefix = `millrace:${scyllaKeyspace}:`
+  const connection = await RedisConnection.open({ ...ports, url: redisUrl, prefix, logger })
+  const hints = new RedisHints(connection, { clock })
+  return {
+    leases: new RedisLeases(connection, { clock }),
+    commits: hints.commits,
+    keys: hints.keys,
+    webhooks: hints.webhooks,
+    deliverers: hints.deliverers,
+    submissions: hints.submissions,
+    trackers: hints.trackers,
+    tenantEvents: hints.tenantEvents,
+    digests: new RedisBlockDigests(connection, FEE_SLOTS),
+    limits: new SharedRate(new RedisRateCounter(connection), { clock, namesMax: KEYS_MAX }),
+    get outage() {
+      return connection.outage
+    },
+    async close() {
+      await hints.close()
+      await connection.close()
+    }
+  }
+}
+
+/** Returns the coordination of a single process, which counts calls locally. */
+export function soloCoordination(): ClusterCoordination {
+  const limits = new RateWindow(KEYS_MAX)
+  return {
+    leases: null,
+    commits: null,
+    keys: null,
+    webhooks: null,
+    deliverers: null,
+    submissions: null,
+    trackers: null,
+    tenantEvents: null,
+    digests: null,
+    limits,
+    outage: null,
+    close: async () => undefined
+  }
+}
+
+/**
+ * Opens the store and connects to the peers; if either fails, both are closed. If `end` is given, retries the store
+ * for as long as the configuration allows. Does not wait for Redis, because a process can work temporarily without
+ * Redis.
+ */
+export async function openAll(
+  config: Config,
+  logger: Pick<Logger, 'info' | 'warn'>,
+  end?: AbortSignal
+): Promise<Opened> {
+  const peers = await openCoordination(config, logger)
+  try {
+    const startWait = end === undefined ? undefined : startWaitOf(config, logger, end)
+    return { peers, storage: await openStore(config, systemPorts, startWait) }
+  } catch (error) {
+    await peers.close()
+    throw error
+  }
+}
+
+function startWaitOf(
+  { startupWaitSeconds }: Config,
+  logger: Pick<Logger, 'warn'>,
+  end: AbortSignal
+): StartWait {
+  const waiting = (reason: string): void =>
+    logger.warn(`the start waits up to ${startupWaitSeconds} s (MILLRACE_STARTUP_WAIT_SECONDS): ${reason}`)
+  return { ms: startupWaitSeconds * 1_000, waiting, end }
+}

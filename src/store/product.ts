@@ -1,0 +1,59 @@
+import { refusedOnFullDisk } from '../../actors/storage/disk-full.ts'
+import { coordination } from '../../actors/cluster/coordination.ts'
+import { retention } from '../../actors/storage/retention.ts'
+import { store } from '../../actors/storage/store.ts'
+import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
+import type { Storage } from '../../storage/port.ts'
+import { bootstrapKeys } from '../access/bootstrap.ts'
+import { STORAGE_SETTINGS } from './settings.ts'
+import { openCoordination, openStore } from './opening.ts'
+import { DEMO_KEY } from '../access/product.ts'
+import { firstOf, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
+
+/** The store, which all products need. */
+export const STORE: Product = {
+  name: 'store',
+  roles: ['ingest', 'gateway', 'delivery'],
+  settings: STORAGE_SETTINGS
+}
+
+/** Returns the service with its store, and with the connections to the other processes that have it open. */
+export function aroundStore(kernel: Kernel, units: readonly Unit<Spine>[]): Unit<object> {
+  const { config, ports, logger, metrics, opened } = kernel
+  const { clock } = ports
+  const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
+  const storage = child('storage', store(openStorage, prepareWith(kernel), { clock, logger, metrics }))
+  if (config.storage === 'embedded') return supervisor('service', 'rest_for_one', [storage, ...units])
+  const openOthers = firstOf(opened?.peers, () => openCoordination(config, logger, ports))
+  const peers = child('peers', coordination(openOthers, { clock, metrics }))
+  return supervisor('service', 'rest_for_one', [peers, storage, ...units])
+}
+
+/**
+ * Retention for a store that does not expire rows by itself. Other units do not depend on it: its crash restarts no
+ * other unit.
+ */
+export const RETENTION: Product = {
+  name: 'retention',
+  roles: ['ingest'],
+  settings: {},
+  units: ({ config, ports: { clock } }) =>
+    config.storage === 'embedded' ? [child('retention', retention({ clock }))] : []
+}
+
+/** Returns the step that gives an empty store its first keys. */
+function prepareWith({ config, ports, onFirstKeys, get }: Kernel) {
+  const demoKey = get(DEMO_KEY)
+  return (storage: Storage): Promise<void> =>
+    refusedOnFullDisk(config.dataDir, async () => {
+      const { adminKey, source } = config
+      const made = await bootstrapKeys(
+        storage,
+        { adminKey, hasDemo: source === 'localnet' },
+        ports.clock.now()
+      )
+      if (made === null) return
+      onFirstKeys(made)
+      if (made.demo !== null) await demoKey?.write(made.demo)
+    })
+}

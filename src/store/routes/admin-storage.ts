@@ -1,0 +1,24 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { STORAGE, storageBody } from '../bodies/storage.ts'
+import { storageReport } from '../../../storage/report/storage-report.ts'
+import type { AppDeps } from '../../kernel/http/deps.ts'
+import { endpoint } from '../../kernel/http/endpoint.ts'
+import { serve } from '../../kernel/http/serve.ts'
+
+export const storageUse = endpoint({
+  path: '/v1/admin/storage',
+  tag: 'Administration',
+  summary: 'Disk use, and the forecast when the disk is full',
+  description:
+    'Size, oldest row and growth of each kind of rows, and the time at which the disk will be full at that rate. All figures are estimates. For the embedded store they come from its files. For a cluster they come from its nodes: one replica, before compression, a few minutes old.',
+  scope: 'admin',
+  answer: STORAGE,
+  examples: [{ name: 'every kind of rows' }]
+})
+
+export const adminStorageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'clock'>> = async (
+  app,
+  { storage, clock }
+) => {
+  serve(app, storageUse, async () => storageBody(await storageReport(storage), clock.now()))
+}

@@ -1,0 +1,67 @@
+import { channels, type Channels } from '../../actors/stream/channels.ts'
+import { tenants, type Tenants } from '../../actors/stream/tenants.ts'
+import { giving, using } from '../../actors/supervision/held.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import { replaySecondsOf } from '../kernel/config/retention.ts'
+import { STREAM_SETTINGS } from './settings.ts'
+import { socketRoutes } from './routes/sockets.ts'
+import type { StreamGateway } from './gateway.ts'
+import { CHAIN_CHANNEL_FORMS } from './channel.ts'
+import { TenantEvents } from './tenant-events.ts'
+import { KEY_SOCKETS } from '../access/product.ts'
+import { CASH } from '../ingest/capabilities.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  resource,
+  type Kernel,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
+import { socketOwner } from '../kernel/compose/socket-owner.ts'
+
+/** The channels of chain events. */
+export const CHAIN_CHANNELS = resource<Channels>('the channels of the stream')
+
+/** The connections of the stream. */
+export const STREAM_TENANTS = resource<Tenants>('the connections of the stream')
+
+/** Events of one tenant, such as those of its transactions. */
+export const TENANT_EVENTS = capability(() => new TenantEvents())
+
+/** The stream's channels of chain events: live events and their past, for connections and webhooks. */
+export const CHANNELS: Product = {
+  name: 'channels',
+  roles: ['gateway', 'delivery'],
+  settings: STREAM_SETTINGS,
+  units: ({ config, ports, feed, turns, budget, get }) => {
+    const deps = { feed, cash: get(CASH), turns, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
+    const run = channels({ ...deps, replayBytes: budget.replays })
+    return [beside('channels', child('hub', giving(get(CHAIN_CHANNELS), run)))]
+  },
+  channels: CHAIN_CHANNEL_FORMS
+}
+
+/** The stream: live events and replays over a WebSocket. */
+export const STREAM: Product = {
+  name: 'stream',
+  roles: ['gateway'],
+  settings: {},
+  units: (kernel) => {
+    const { ports, metrics, get } = kernel
+    const run = tenants<Spine & { readonly channels: Channels }>(
+      { ...ports, tenantEvents: get(TENANT_EVENTS), sockets: get(KEY_SOCKETS), workTally: metrics.work },
+      (given) => coordinationOf(kernel, given)
+    )
+    const live = using({ channels: get(CHAIN_CHANNELS) }, ports.clock, run)
+    return [beside('stream', child('tenants', giving(get(STREAM_TENANTS), live)))]
+  },
+  routes: [socketRoutes]
+}
+
+/** Returns the stream as the HTTP side uses it. */
+export function streamOf({ get }: Kernel): StreamGateway {
+  const tenants = get(STREAM_TENANTS)
+  return tenants.view(['health'], socketOwner(tenants, 'the stream restarts'))
+}
