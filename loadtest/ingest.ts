@@ -152,7 +152,7 @@ const [bytesWithLog, bytesWithoutLog] = [await withLog.end(), await withoutLog.e
 
 /** Observers that transactions have at ingest: fees, heights, and ten thousand signatures that no block has. */
 function transactionObservers(): BlockObserver[] {
-  const sightings = new WatchedSignatures({ follow: () => () => undefined })
+  const sightings = new WatchedSignatures()
   const bytes = new Uint8Array(64)
   for (let i = 0; i < WATCHED; i++) {
     new DataView(bytes.buffer).setUint32(0, Math.imul(i + 1, 0x9e3779b1))

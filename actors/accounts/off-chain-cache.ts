@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { KnownOffChain, OffChainReading, OffChainSource } from '../../src/accounts/ports.ts'
-import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
+import { TimedCache, type Timed } from '../../src/kernel/memory/timed-cache.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { OffChainFetch } from './off-chain-fetch.ts'
 
@@ -16,11 +16,8 @@ const HOST_CONCURRENCY = 4
 /** Maximum URIs that wait or are being fetched. Further ones stay pending until their next use. */
 export const OFF_CHAIN_WAITING_MAX = 1_000
 
-interface Entry {
-  /** The newest success; later failures do not change it. */
-  readonly known: OffChainReading & { readonly readAtMs: number }
-  readonly triedAtMs: number
-}
+/** The outcome of a fetch that was not made, or was aborted; it is not cached. */
+const ENDED: Timed<KnownOffChain> = { value: { kind: 'pending' }, endsAtMs: -Infinity }
 
 export interface OffChainCacheOptions {
   readonly fetch: OffChainFetch
@@ -37,8 +34,8 @@ export interface OffChainCacheOptions {
 export class OffChainCache implements OffChainSource {
   readonly #fetch: OffChainFetch
   readonly #clock: Clock
-  readonly #cache: SecondChanceCache<Entry>
-  readonly #flights = new Map<string, Promise<void>>()
+  /** The newest success of a URI, which later failures do not change, until its next fetch is due. */
+  readonly #cache: TimedCache<KnownOffChain>
   readonly #places = new PQueue({ concurrency: CONCURRENCY })
   readonly #hosts = new Map<string, PQueue>()
   readonly #closing = new AbortController()
@@ -50,7 +47,7 @@ export class OffChainCache implements OffChainSource {
   constructor({ fetch, clock, bytesMax }: OffChainCacheOptions) {
     this.#fetch = fetch
     this.#clock = clock
-    this.#cache = new SecondChanceCache(bytesMax)
+    this.#cache = new TimedCache(clock, { bytesMax })
   }
 
   get size(): number {
@@ -63,73 +60,64 @@ export class OffChainCache implements OffChainSource {
 
   /** URIs that wait or are fetched. */
   get inFlight(): number {
-    return this.#flights.size
+    return this.#cache.inFlight
   }
 
   async read(uris: readonly string[]): Promise<readonly KnownOffChain[]> {
     const firsts = uris.flatMap((uri) => {
       const flight = this.#refresh(uri)
-      return flight !== null && this.#cache.get(uri) === undefined ? [flight] : []
+      return flight !== null && this.#cache.atAnyAge(uri) === undefined ? [flight] : []
     })
     if (firsts.length > 0) {
       const end = new AbortController()
       await Promise.race([Promise.all(firsts), sleep(this.#clock, OFF_CHAIN_WAIT_MS, end.signal)])
       end.abort()
     }
-    return uris.map((uri) => this.#cache.get(uri)?.known ?? { kind: 'pending' })
+    return uris.map((uri) => this.#cache.atAnyAge(uri) ?? { kind: 'pending' })
   }
 
   /** Ends the fetches. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all(this.#flights.values())
+    await this.#cache.loaded()
   }
 
   /** Fetches a URI if it is due. Returns the fetch in flight, or null. */
-  #refresh(uri: string): Promise<void> | null {
-    const running = this.#flights.get(uri)
+  #refresh(uri: string): Promise<KnownOffChain> | null {
+    const running = this.#cache.loading(uri)
     if (running !== undefined) return running
-    const entry = this.#cache.get(uri)
-    if (entry !== undefined && !this.#isDue(entry)) return null
-    if (this.#closing.signal.aborted) return null
-    if (this.#flights.size >= OFF_CHAIN_WAITING_MAX) {
+    if (this.#cache.get(uri) !== undefined || this.#closing.signal.aborted) return null
+    if (this.#cache.inFlight >= OFF_CHAIN_WAITING_MAX) {
       this.dropped++
       return null
     }
-    const flight = this.#inPlace(uri).finally(() => this.#flights.delete(uri))
-    this.#flights.set(uri, flight)
-    return flight
-  }
-
-  #isDue({ known, triedAtMs }: Entry): boolean {
-    const now = this.#clock.now()
-    if (now - triedAtMs < OFF_CHAIN_RETRY_MS) return false
-    return known.kind === 'failed' || now - known.readAtMs >= OFF_CHAIN_FRESH_MS
+    return this.#cache.load(uri, () => this.#inPlace(uri))
   }
 
   /** Fetches a URI when it has a place of its host and one of the process. */
-  async #inPlace(uri: string): Promise<void> {
+  async #inPlace(uri: string): Promise<Timed<KnownOffChain>> {
     const host = URL.canParse(uri) ? new URL(uri).host : ''
     const queue = this.#hosts.get(host) ?? new PQueue({ concurrency: HOST_CONCURRENCY })
     this.#hosts.set(host, queue)
     try {
-      await queue.add(() => this.#places.add(() => this.#take(uri)))
+      return await queue.add(() => this.#places.add(() => this.#take(uri)))
     } finally {
       if (queue.size === 0 && queue.pending === 0) this.#hosts.delete(host)
     }
   }
 
-  async #take(uri: string): Promise<void> {
+  async #take(uri: string): Promise<Timed<KnownOffChain>> {
     const { signal } = this.#closing
-    if (signal.aborted) return
-    const reading = await this.#fetch(uri, signal).catch((): null => null)
-    if (reading === null) return
-    const triedAtMs = this.#clock.now()
-    const earlier = this.#cache.get(uri)?.known
-    if (reading.kind === 'failed') this.failed++
-    const known =
-      reading.kind === 'failed' && earlier?.kind === 'read' ? earlier : { ...reading, readAtMs: triedAtMs }
-    this.#cache.set(uri, { known, triedAtMs }, 2 * uri.length + bytesOf(known))
+    const reading = signal.aborted ? null : await this.#fetch(uri, signal).catch((): null => null)
+    if (reading === null) return ENDED
+    const readAtMs = this.#clock.now()
+    const bytes = 2 * uri.length + bytesOf(reading)
+    if (reading.kind === 'read')
+      return { value: { ...reading, readAtMs }, endsAtMs: readAtMs + OFF_CHAIN_FRESH_MS, bytes }
+    this.failed++
+    const earlier = this.#cache.atAnyAge(uri)
+    const value = earlier?.kind === 'read' ? earlier : { ...reading, readAtMs }
+    return { value, endsAtMs: readAtMs + OFF_CHAIN_RETRY_MS, bytes: 2 * uri.length + bytesOf(value) }
   }
 }
 

@@ -8,8 +8,7 @@ import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { nameBytes, type LaunchNames, type NameIndex } from '../../src/data/name-index.ts'
 import type { RankingHandle } from '../../src/data/ranking-handle.ts'
 import type { LaunchStore, Storage } from '../../storage/port.ts'
-import { isDamage, retryWhileUnavailable, type RetryPolicy } from '../storage/retry.ts'
-import { aborted } from '../supervision/aborted.ts'
+import { followFeed, type FedIndex, type Reading } from '../followers/feed-follower.ts'
 import type { Run } from '../supervision/process.ts'
 
 /** Launches read at a time: a few milliseconds, after which the event loop runs other work. */
@@ -31,7 +30,7 @@ export interface NamesDeps {
  * Fills the index of names, and applies the feed to it. The process is ready at once. Until the launches are read, a search
  * finds only some of them, and its answer says so.
  *
- * N1. It follows the feed before it reads, so that each launch is read, or published, or both.
+ * N1. Each launch is read, or published, or both (`followFeed`).
  * N2. If the feed skipped blocks, or published blocks have changed, the launches are read again. Retracted launches leave
  *     the index when that read ends.
  * N3. It reads the newest launches, as many as memory allows, and the launches of the mints with the largest volume.
@@ -45,57 +44,42 @@ export function names(deps: NamesDeps): Run<{ readonly storage: Storage }> {
     gauge('bytes_max', () => index.bytesMax)
     gauge('left_out', () => index.leftOut)
     gauge('loaded', () => Number(index.isLoaded))
-    const failure = new AbortController()
-    const end = AbortSignal.any([draining, failure.signal])
-    const retry = retryWhileUnavailable(storage, clock)
     // The first head may already be there; a jump that is noted while launches are read has them read once more.
     let isStale = true
     let wake = new AbortController()
-    const unfollow = feed.follow((commit) => {
-      try {
-        apply(index, commit)
-      } catch (error) {
-        failure.abort(error)
-      }
-    })
-    const unsubscribe = feed.onJump(() => {
-      isStale = true
-      index.isLoaded = false
-      wake.abort()
-    })
-    ready()
-    try {
-      while (!end.aborted) {
+    const read = async (reading: Reading): Promise<void> => {
+      ready()
+      while (!reading.end.aborted) {
         wake = new AbortController()
         if (isStale) {
           isStale = false
-          await reload(index, storage.launches, { retry, end })
+          await reload(index, storage.launches, reading)
           index.isLoaded &&= !isStale
           logger.debug({ tokens: index.size, left_out: index.leftOut }, 'the names of launches are read')
-          await sleep(clock, RELOAD_PAUSE_MS, end)
+          await sleep(clock, RELOAD_PAUSE_MS, reading.end)
           continue
         }
-        await readTraded(deps, storage.launches, { retry, end })
-        await sleep(clock, POLL_INTERVAL_MS, AbortSignal.any([end, wake.signal]))
+        await readTraded(deps, storage.launches, reading)
+        await sleep(clock, POLL_INTERVAL_MS, AbortSignal.any([reading.end, wake.signal]))
       }
-    } catch (error) {
-      if (!end.aborted) {
-        if (!isDamage(error, storage)) throw error
-        logger.error(`the names of launches cannot be read: ${error.detail}`)
-        await aborted(end)
-      }
+    }
+    const jumped = (): void => {
+      isStale = true
+      index.isLoaded = false
+      wake.abort()
+    }
+    const fed: FedIndex = {
+      apply: (commit) => apply(index, commit),
+      jumped,
+      read,
+      refuse: (error) => logger.error(`the names of launches cannot be read: ${error.detail}`)
+    }
+    try {
+      await followFeed({ feed, storage, clock }, fed, draining)
     } finally {
-      unfollow()
-      unsubscribe()
       index.isLoaded = false
     }
-    failure.signal.throwIfAborted()
   }
-}
-
-interface Reading {
-  readonly retry: RetryPolicy
-  readonly end: AbortSignal
 }
 
 function apply(index: NameIndex, { launches, activity }: BlockCommit): void {

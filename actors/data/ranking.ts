@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { ActivityStore, Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
-import { isDamage, retryWhileUnavailable, type RetryPolicy } from '../storage/retry.ts'
+import { followFeed, type FedIndex, type Reading } from '../followers/feed-follower.ts'
 import type { Run } from '../supervision/process.ts'
 
 const HOUR = 3_600
@@ -24,8 +24,7 @@ export interface RankingDeps {
 /**
  * Maintains the ranking. The process is ready at once; the ranking becomes available when the last day is loaded.
  *
- * K1. It follows the feed before it reads, so that each block is read, or published, or both; the ranking counts both as
- *     one (R1 of the ranking).
+ * K1. A block that is both read and published counts once (R1 of the ranking).
  * K2. It restarts alone and rereads its rows, while requests wait. It also restarts if the feed skipped blocks.
  * K3. If a damaged store has lost the rows it needs, requests are refused with the store's error.
  */
@@ -53,38 +52,28 @@ async function keep(
   { feed, live, logger, clock }: RankingDeps,
   draining: AbortSignal
 ): Promise<void> {
-  const failure = new AbortController()
   const jump = new AbortController()
-  const end = AbortSignal.any([draining, failure.signal, jump.signal])
-  const unfollow = feed.follow((commit) => {
-    try {
-      ranking.apply(commit)
-    } catch (error) {
-      failure.abort(error)
-    }
-  })
-  const unsubscribe = feed.onJump(() => jump.abort())
-  try {
-    const retry = retryWhileUnavailable(storage, clock)
-    if (feed.head !== null) await load(ranking, storage.activity, feed.head.blockTime, { retry, end })
-    if (!end.aborted) {
-      live.show(ranking)
-      logger.debug(ranking.size, 'the ranking is loaded')
-    }
-    await aborted(end)
-  } catch (error) {
-    if (!end.aborted) {
-      if (!isDamage(error, storage)) throw error
+  const index: FedIndex = {
+    apply: (commit) => ranking.apply(commit),
+    jumped: () => jump.abort(),
+    read: async (reading) => {
+      if (feed.head !== null) await load(ranking, storage.activity, feed.head.blockTime, reading)
+      if (!reading.end.aborted) {
+        live.show(ranking)
+        logger.debug(ranking.size, 'the ranking is loaded')
+      }
+      await aborted(reading.end)
+    },
+    refuse: (error) => {
       logger.error(`the ranking cannot be read: ${error.detail}`)
       live.refuse(error)
-      await aborted(end)
     }
+  }
+  try {
+    await followFeed({ feed, storage, clock }, index, AbortSignal.any([draining, jump.signal]))
   } finally {
-    unfollow()
-    unsubscribe()
     live.withdraw()
   }
-  failure.signal.throwIfAborted()
 }
 
 /**
@@ -95,7 +84,7 @@ async function load(
   ranking: Ranking,
   activity: ActivityStore,
   headTime: number,
-  { retry, end }: { readonly retry: RetryPolicy; readonly end: AbortSignal }
+  { retry, end }: Reading
 ): Promise<void> {
   const read = (hour: number, after?: Pubkey) =>
     retry(

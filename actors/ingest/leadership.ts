@@ -78,7 +78,7 @@ async function grant(
 ): Promise<Leadership | null> {
   let heard = false
   const hear = (): void => void (heard = true)
-  const unsubscribe = [feed.follow(hear), feed.onJump(hear)]
+  const unfollow = feed.follow(hear, hear)
   try {
     let yields = refusal !== null
     for (let asked = 0, quietMs = 0; !end.aborted; asked++) {
@@ -106,7 +106,7 @@ async function grant(
     }
     return null
   } finally {
-    for (const each of unsubscribe) each()
+    unfollow()
   }
 }
 
@@ -156,7 +156,7 @@ async function silence(
     clock.clearTimeout(timer)
     timer = clock.setTimeout(() => silent.abort(), QUIET_MS)
   }
-  const unsubscribe = [feed.follow(hear), feed.onJump(hear)]
+  const unfollow = feed.follow(hear, hear)
   await new Promise<void>((resolve) => {
     for (const signal of [silent.signal, end]) {
       if (signal.aborted) resolve()
@@ -164,7 +164,7 @@ async function silence(
     }
   })
   clock.clearTimeout(timer)
-  for (const each of unsubscribe) each()
+  unfollow()
   return end.aborted ? null : unlimited()
 }
 

@@ -38,8 +38,6 @@ export function recallBlocks({ committedBlocks, clock, logger }: RecallDeps): Re
     let lostAfter = Infinity
     const unsubscribe = committedBlocks.subscribe({
       read: () => () => undefined,
-      lacks: () => false,
-      recall: () => undefined,
       lost: (afterSlot) => void (lostAfter = Math.min(lostAfter, afterSlot))
     })
     const counts = { read: 0, missing: 0 }

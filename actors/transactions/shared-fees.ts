@@ -60,14 +60,16 @@ class SharedWindow {
   async run(end: AbortSignal): Promise<void> {
     const { feed, clock } = this.#deps
     const unsubscribe = [
-      feed.follow(({ slot }) => {
-        this.#rows?.set(slot.slot, slot)
-        this.#wakeUp.set()
-      }),
-      feed.onJump(() => {
-        this.#rows = null
-        this.#wakeUp.set()
-      }),
+      feed.follow(
+        ({ slot }) => {
+          this.#rows?.set(slot.slot, slot)
+          this.#wakeUp.set()
+        },
+        () => {
+          this.#rows = null
+          this.#wakeUp.set()
+        }
+      ),
       this.#digests.onChange((available) => {
         if (!available) return
         this.#published = new WeakSet()

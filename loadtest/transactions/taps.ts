@@ -14,7 +14,7 @@ const RUNS = 7
 export function measureTaps(watched: number) {
   const recorded = readBlock(JSON.parse(recordedBlockText()))
   const forms = recorded.transactions.map(plainTransaction)
-  const sightings = new WatchedSignatures({ follow: () => () => undefined })
+  const sightings = new WatchedSignatures()
   for (let n = 0; n < watched; n++) sightings.watch(encodeBase58(randomBytes(64)))
   const fees = new PriorityFees()
   let slot = 0

@@ -73,7 +73,7 @@ const tracker = new Tracker({
   node: new RpcTransactionNode(() => [process.argv[3]!], systemPorts.clock),
   leaders: null,
   engine: null,
-  sightings: new WatchedSignatures({ follow: () => () => undefined }),
+  sightings: new WatchedSignatures(),
   documents: storage.documents,
   isShared: false,
   retentionMs: null,

@@ -5,6 +5,7 @@ import { nodes } from '../../actors/ingest/nodes.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
+import { viewOf } from '../kernel/compose/handle.ts'
 import type { MintDirectory } from './mint-directory.ts'
 import { RpcAccountNode } from './node-client.ts'
 import type { PoolDirectory } from './pools/pool-directory.ts'
@@ -67,19 +68,13 @@ export const ACCOUNT_SERVICES = capability(accountServicesOf)
 function accountServicesOf(kernel: Kernel): AccountServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(ACCOUNTS)) return null
   const { get } = kernel
-  const [accounts, mints, pools, offChain] = [get(ACCOUNT_NODES), get(MINTS), get(POOLS), get(OFF_CHAIN)]
-  return {
-    get node() {
-      return accounts.get()
-    },
-    get mints() {
-      return mints.get()
-    },
-    get pools() {
-      return pools.get()
-    },
-    get offChain() {
-      return offChain.current
+  const offChain = get(OFF_CHAIN)
+  return viewOf(
+    { node: get(ACCOUNT_NODES), mints: get(MINTS), pools: get(POOLS) },
+    {
+      get offChain() {
+        return offChain.current
+      }
     }
-  }
+  )
 }

@@ -1,7 +1,7 @@
 import { epochOf, type EpochSchedule } from '../chain/epoch-schedule.ts'
 import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { NO_FEE, type TransferFeeLookup } from '../chain/transfer-fee.ts'
-import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import { NodeError } from '../node/node-fault.ts'
 import type { Clock } from '../ports.ts'
 import { readMintAccount } from './mint-account.ts'
@@ -18,7 +18,7 @@ export const FEE_PAUSE_MS = 10_000
 const ABSENT_MS = 60_000
 /** Limit of the cache in bytes: 10,000 mints, several times the number that have a fee and trade in a day. */
 const BYTES_MAX = 4 * 2 ** 20
-const ENTRY_BYTES = 200
+const CONFIG_BYTES = 200
 
 /** Reads the accounts that determine transfer fees. */
 export type FeeNode = Pick<AccountNode, 'accounts' | 'epochSchedule'>
@@ -27,7 +27,6 @@ export type FeeNode = Pick<AccountNode, 'accounts' | 'epochSchedule'>
 interface KnownConfig {
   readonly config: TransferFeeConfig | 'none' | 'unclear' | 'absent'
   readonly readEpoch: bigint
-  readonly readAtMs: number
 }
 
 /**
@@ -40,7 +39,7 @@ interface KnownConfig {
  */
 export class TransferFees {
   readonly #clock: Clock
-  readonly #cache = new SecondChanceCache<KnownConfig>(BYTES_MAX)
+  readonly #cache: TimedCache<KnownConfig>
   #node: FeeNode | null = null
   #schedule: EpochSchedule | null = null
   #pausedUntilMs = -Infinity
@@ -49,6 +48,7 @@ export class TransferFees {
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#cache = new TimedCache(clock, { bytesMax: BYTES_MAX })
   }
 
   /** Mints in the cache. */
@@ -82,7 +82,7 @@ export class TransferFees {
     const now = this.#clock.now()
     if (node === null || now < this.#pausedUntilMs) return false
     const due = distinctPubkeys(mints)
-      .filter((mint) => this.#isDue(mint, slot, now))
+      .filter((mint) => this.#isDue(mint, slot))
       .slice(0, ACCOUNTS_AT_ONCE)
     if (due.length === 0) return false
     const end = new AbortController()
@@ -104,10 +104,9 @@ export class TransferFees {
   }
 
   /** Tells whether a new reading of a mint may determine more of a slot's epoch than its cached configuration. */
-  #isDue(mint: Pubkey, slot: number, now: number): boolean {
+  #isDue(mint: Pubkey, slot: number): boolean {
     const known = this.#cache.get(pubkeyMapKey(mint))
     if (known === undefined || this.#schedule === null) return true
-    if (known.config === 'absent') return now - known.readAtMs >= ABSENT_MS
     const epoch = epochOf(slot, this.#schedule)
     if (typeof known.config !== 'object' || epoch <= known.readEpoch) return false
     return knownFeeAt(known.config, epoch, known.readEpoch) === null
@@ -119,8 +118,9 @@ export class TransferFees {
     const readEpoch = epochOf(slot, schedule)
     const readAtMs = this.#clock.now()
     for (const [at, mint] of mints.entries()) {
-      const known = { config: configOf(accounts[at] ?? null), readEpoch, readAtMs }
-      this.#cache.set(pubkeyMapKey(mint), known, ENTRY_BYTES)
+      const value = { config: configOf(accounts[at] ?? null), readEpoch }
+      const endsAtMs = value.config === 'absent' ? readAtMs + ABSENT_MS : Infinity
+      this.#cache.set(pubkeyMapKey(mint), { value, endsAtMs, bytes: CONFIG_BYTES })
     }
   }
 }

@@ -49,12 +49,10 @@ export class MintWindows implements CacheUse {
 
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
-    const unfollow = this.#feed.follow((commit) => this.#apply(commit))
-    const unheed = this.#feed.onJump(() => this.#forget())
-    return () => {
-      unfollow()
-      unheed()
-    }
+    return this.#feed.follow(
+      (commit) => this.#apply(commit),
+      () => this.#forget()
+    )
   }
 
   /**

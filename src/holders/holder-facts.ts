@@ -1,5 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import type { CashList } from '../market/cash.ts'
 import type { Clock } from '../ports.ts'
 import type { HolderSums } from './row-bytes.ts'
@@ -42,8 +42,8 @@ export interface HolderFacts {
 }
 
 interface Cached {
-  readonly key: string
-  readonly atMs: number
+  /** The reading, the slot and the sums that the facts belong to. */
+  readonly version: string
   readonly facts: HolderFacts
 }
 
@@ -53,13 +53,14 @@ export class HolderFactsCache {
   readonly #lists: HolderLists
   readonly #clock: Clock
   readonly #cash: CashList
-  readonly #cached = new SecondChanceCache<Cached>(CACHED_BYTES)
+  readonly #cached: TimedCache<Cached>
 
   constructor(storage: Storage, lists: HolderLists, clock: Clock, cash: CashList) {
     this.#storage = storage
     this.#lists = lists
     this.#clock = clock
     this.#cash = cash
+    this.#cached = new TimedCache(clock, { bytesMax: CACHED_BYTES })
   }
 
   /** Returns the facts of a list; null if its rows were dropped. Calls `pause` after each page that it reads. */
@@ -69,18 +70,15 @@ export class HolderFactsCache {
     const mint = pubkeyMapKey(view.mint)
     const { owners, accounts, held, squares } = found.sums
     // The block of a slot may be replaced by another block.
-    const key = [view.state.reading, found.slot, owners, accounts, held, squares].join(' ')
+    const version = [view.state.reading, found.slot, owners, accounts, held, squares].join(' ')
     const cached = this.#cached.get(mint)
-    const now = this.#clock.now()
-    if (cached?.key === key && now - cached.atMs < OWNERS_MS) return cached.facts
+    if (cached?.version === version) return cached.facts
+    const endsAtMs = this.#clock.now() + OWNERS_MS
     const facts = { ...(await this.#compute(view, found.sums, pause)), changedSlot: found.slot }
     const { pools, curves } = facts.known
     const kept = { ...facts, largest: null }
-    this.#cached.set(
-      mint,
-      { key, atMs: now, facts: kept },
-      FACTS_BYTES + OWNER_BYTES * (pools.size + curves.size)
-    )
+    const bytes = FACTS_BYTES + OWNER_BYTES * (pools.size + curves.size)
+    this.#cached.set(mint, { value: { version, facts: kept }, endsAtMs, bytes })
     return facts
   }
 

@@ -17,7 +17,7 @@ const DRAIN_MS = 5_000
 const PINNED_MS = 300_000
 
 /** Blocks whose balance changes wait for the holder lists. */
-const HOLDER_BLOCKS = blockObserver((committed) => new HolderBlocks(committed))
+const HOLDER_BLOCKS = blockObserver(() => new HolderBlocks())
 
 /** Announces mints whose holders were requested for the first time. */
 export const HOLDERS_REQUESTED = capability(() => new Announcements())

@@ -1,6 +1,7 @@
 import type { Block } from '../chain/transaction.ts'
+import type { BlockCommit } from '../market/records.ts'
+import type { BlockObserver } from './committed-blocks.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import type { BlockObserver, CommittedBlocks } from './committed-blocks.ts'
 
 /** A committed block with the changes that a follower needs. */
 export interface QueuedBlock<Changes> {
@@ -34,15 +35,6 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
   #newestRecalled = -1
   #committed = -1
   #wake: () => void = () => undefined
-
-  /** `committed` calls its followers after its observers, of which this is one. */
-  constructor(committed: Pick<CommittedBlocks, 'follow'>) {
-    // The blocks that this process read are committed by then.
-    committed.follow(({ slot: { slot } }) => {
-      if (this.isOn && slot !== this.#committed)
-        this.#add({ kind: 'missed', reason: `block ${slot} was read by another process` })
-    })
-  }
 
   /** Whether blocks are queued. */
   protected abstract get isOn(): boolean
@@ -113,6 +105,12 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
       this.#committed = queued.slot
       this.#add({ kind: 'block', block: queued })
     }
+  }
+
+  published({ slot: { slot } }: Pick<BlockCommit, 'slot'>): void {
+    // A block that this process read is committed by now.
+    if (this.isOn && slot !== this.#committed)
+      this.#add({ kind: 'missed', reason: `block ${slot} was read by another process` })
   }
 
   recall(block: Block): void {

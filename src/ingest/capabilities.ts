@@ -12,12 +12,11 @@ export const CASH = capability(({ config }) => new CashList(config.usdMints.map(
 /** Blocks that this process commits, for those that read more of them than rows. */
 export const COMMITTED_BLOCKS = capability(({ feed }) => new CommittedBlocks(feed))
 
-/** Declares an observer of the blocks that this process commits. */
-export const blockObserver = <T extends BlockObserver>(open: (committed: CommittedBlocks) => T) =>
+/** Declares an observer of the blocks that this process commits, and of the feed. */
+export const blockObserver = <T extends BlockObserver>(open: () => T) =>
   capability(({ get }) => {
-    const committed = get(COMMITTED_BLOCKS)
-    const observer = open(committed)
-    committed.subscribe(observer)
+    const observer = open()
+    get(COMMITTED_BLOCKS).subscribe(observer)
     return observer
   })
 

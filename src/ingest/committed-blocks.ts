@@ -1,4 +1,5 @@
 import type { Block } from '../chain/transaction.ts'
+import type { BlockCommit } from '../market/records.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
 import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 
@@ -8,19 +9,23 @@ import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
  */
 const PENDING_MAX = 16
 
-/** Observes the blocks that this process ingests. It must not throw. */
+/** Observes the blocks that this process ingests, and the commits of the feed. It must not throw. */
 export interface BlockObserver {
   /**
    * Reads a block before its commit. Returns a function that is called once, when the block is durable and visible.
    * It must not retain the block, which takes megabytes. The slot of a late block is below those of earlier calls.
    */
   read(sourced: SourcedBlock): () => void
+  /** Takes a commit of the feed, once all observers have committed its block, if this process read it. */
+  published?(commit: BlockCommit): void
+  /** Blocks were skipped, or published blocks have changed. */
+  jumped?(): void
   /** Returns whether it needs the block of a slot that was committed before this process started. */
-  lacks(slot: number): boolean
+  lacks?(slot: number): boolean
   /** Takes a block that was committed before this process started. */
-  recall(block: Block): void
+  recall?(block: Block): void
   /** All blocks after this slot were on a lost fork. */
-  lost(afterSlot: number): void
+  lost?(afterSlot: number): void
 }
 
 /** A block that was read by the observers and waits for its commit. */
@@ -32,26 +37,22 @@ export interface PendingBlock {
 
 /**
  * Passes the blocks of ingest, with all their transactions, to observers, and reports when a block is committed. The
- * feed announces commits, including those that only recovery confirmed.
+ * feed announces commits, including those that only recovery confirmed. The order in which observers subscribe does not
+ * matter: all of them have committed a block before any takes the commit of the feed.
  */
 export class CommittedBlocks {
   /** Ascending by slot. */
   readonly #pending: PendingBlock[] = []
   readonly #observers = new Set<BlockObserver>()
-  /** Followers of the feed that hear of a commit after the observers. */
-  readonly #followers = new Set<Parameters<CommitFeed['follow']>[0]>()
 
   constructor(feed: Pick<CommitFeed, 'follow'>) {
-    feed.follow((commit, before) => {
+    const jumped = (): void => {
+      for (const observer of this.#observers) observer.jumped?.()
+    }
+    feed.follow((commit) => {
       this.#published(commit.slot.slot, commit.slot.blockhash)
-      for (const follower of this.#followers) follower(commit, before)
-    })
-  }
-
-  /** Calls `follower`, which must not throw, with each commit of the feed, once the observers have committed its block. */
-  follow(follower: Parameters<CommitFeed['follow']>[0]): () => void {
-    this.#followers.add(follower)
-    return () => void this.#followers.delete(follower)
+      for (const observer of this.#observers) observer.published?.(commit)
+    }, jumped)
   }
 
   /** Shows a block to the observers. The caller commits it, or gives it to `amended`. */
@@ -82,17 +83,17 @@ export class CommittedBlocks {
 
   /** Returns whether an observer needs the block of a slot that was committed before this process started. */
   lacks(slot: number): boolean {
-    return this.#observers.values().some((observer) => observer.lacks(slot))
+    return this.#observers.values().some((observer) => observer.lacks?.(slot) === true)
   }
 
   /** Shows a block that was committed before this process started. */
   recall(block: Block): void {
-    for (const observer of this.#observers) observer.recall(block)
+    for (const observer of this.#observers) observer.recall?.(block)
   }
 
   /** Reports that all blocks after a slot are on a lost fork. */
   lost(afterSlot: number): void {
-    for (const observer of this.#observers) observer.lost(afterSlot)
+    for (const observer of this.#observers) observer.lost?.(afterSlot)
   }
 
   /** Shows later blocks to an observer, until the returned function is called. */

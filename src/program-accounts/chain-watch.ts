@@ -1,8 +1,6 @@
 import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
-import type { SourcedBlock } from '../node/block-source.ts'
 import type { BlockObserver, CommittedBlocks } from '../ingest/committed-blocks.ts'
-import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 
 /** A block that the index has. */
@@ -27,72 +25,59 @@ export interface ChainListener {
   missed(why: string): void
 }
 
-/** Maximum blocks that were read and whose commit was not reported yet: as many as `CommittedBlocks` holds. */
-const READ_MAX = 16
-
 /**
  * Reports for each committed block the accounts that it closed, and those that a program may have changed.
  * Subscriptions to a program do not report closed accounts: an account without lamports no longer has an owner.
  * Blocks cost nothing while there is no listener.
  */
 export class ChainWatch {
-  readonly #feed: Pick<CommitFeed, 'follow' | 'onJump'>
   readonly #blocks: Pick<CommittedBlocks, 'subscribe'>
   readonly #listeners = new Map<ChainListener, Pubkey>()
-  readonly #read = new Map<number, Changes>()
-  #unsubscribe: readonly (() => void)[] = []
+  #unsubscribe: () => void = () => undefined
 
-  constructor(feed: Pick<CommitFeed, 'follow' | 'onJump'>, blocks: Pick<CommittedBlocks, 'subscribe'>) {
-    this.#feed = feed
+  constructor(blocks: Pick<CommittedBlocks, 'subscribe'>) {
     this.#blocks = blocks
   }
 
   subscribe(program: Pubkey, listener: ChainListener): () => void {
-    if (this.#listeners.size === 0) this.#begin()
+    if (this.#listeners.size === 0) this.#unsubscribe = this.#blocks.subscribe(this.#observer())
     this.#listeners.set(listener, program)
     return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
-      for (const each of this.#unsubscribe) each()
-      this.#read.clear()
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#unsubscribe()
     }
   }
 
-  #begin(): void {
+  #observer(): BlockObserver {
     let newest: number | null = null
-    const observer: BlockObserver = {
-      read: ({ block }: SourcedBlock) => {
+    let committed: (Changes & { readonly slot: number }) | null = null
+    return {
+      read: ({ block }) => {
+        const { slot } = block
         const programs = distinctPubkeys([...this.#listeners.values()])
-        const changes = { closed: closedIn(block), touched: touchedBy(programs, block) }
+        const changes = { slot, closed: closedIn(block), touched: touchedBy(programs, block) }
         return () => {
-          if (newest !== null && block.slot <= newest) return this.#missed(`block ${block.slot} came late`)
-          this.#read.set(block.slot, changes)
-          if (this.#read.size > READ_MAX) this.#read.delete(this.#read.keys().next().value!)
+          if (newest !== null && slot <= newest) this.#missed(`block ${slot} came late`)
+          else committed = changes
         }
       },
-      lacks: () => false,
-      recall: () => undefined,
-      lost: (afterSlot) => this.#missed(`the blocks after slot ${afterSlot} were on a lost fork`)
-    }
-    this.#unsubscribe = [
-      // The observer comes first: the feed commits a block for it before it calls the follower below.
-      this.#blocks.subscribe(observer),
-      this.#feed.follow(({ slot: { slot, parentSlot } }) => {
+      published: ({ slot: { slot, parentSlot } }) => {
         if (newest !== null && parentSlot !== null && parentSlot > newest)
           this.#missed(`block ${parentSlot} is missing`)
         newest = slot
-        const changes = this.#read.get(slot)
-        this.#read.delete(slot)
+        const changes = committed?.slot === slot ? committed : null
+        committed = null
         for (const [listener, program] of this.#listeners) {
           // A program whose subscription began after the block was read starts with a snapshot.
           const touched = changes?.touched.get(pubkeyMapKey(program)) ?? null
           listener.tick({ slot, closed: changes?.closed ?? null, touched })
         }
-      }),
-      this.#feed.onJump(() => {
+      },
+      jumped: () => {
         newest = null
         this.#missed('blocks were skipped or have changed')
-      })
-    ]
+      },
+      lost: (afterSlot) => this.#missed(`the blocks after slot ${afterSlot} were on a lost fork`)
+    }
   }
 
   #missed(why: string): void {

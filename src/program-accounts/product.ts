@@ -17,7 +17,7 @@ const PROCESSED_SLOTS = 16
 const DRAIN_MS = 5_000
 
 /** Slots of this process's blocks, with the accounts that they touch. */
-const CHAIN_WATCH = capability(({ feed, get }) => new ChainWatch(feed, get(COMMITTED_BLOCKS)))
+const CHAIN_WATCH = capability(({ get }) => new ChainWatch(get(COMMITTED_BLOCKS)))
 
 /** Announces that a program was added to the whitelist, or removed. */
 export const PROGRAMS_CHANGED = capability(() => new Announcements())

@@ -18,7 +18,7 @@ import { TENANT_EVENTS } from '../stream/capabilities.ts'
 const DRAIN_MS = 5_000
 
 /** Blocks whose balance changes wait for the ledger. */
-const LEDGER_BLOCKS = blockObserver((committed) => new LedgerBlocks(committed))
+const LEDGER_BLOCKS = blockObserver(() => new LedgerBlocks())
 
 /** Announces that a tenant has changed its watched addresses. */
 export const WATCHED_CHANGED = capability(() => new Announcements())

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import type { Clock } from '../ports.ts'
 import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 
@@ -26,11 +26,11 @@ const KEY_LENGTH_MAX = 200
 /** Caches two kinds of answers: immutable ones, and those of a slot until a newer slot is known at their commitment. */
 export class AnswerCache {
   readonly #clock: Pick<Clock, 'now'>
-  readonly #cache: SecondChanceCache<CachedAnswer>
+  readonly #cache: TimedCache<CachedAnswer>
 
   constructor(bytesMax: number, clock: Pick<Clock, 'now'>) {
     this.#clock = clock
-    this.#cache = new SecondChanceCache(bytesMax)
+    this.#cache = new TimedCache(clock, { bytesMax })
   }
 
   get bytes(): number {
@@ -50,10 +50,7 @@ export class AnswerCache {
     const cached = this.#cache.get(key)
     if (cached === undefined || cached.untilNewerThan === null) return cached
     const isOld =
-      newest === null ||
-      newest > cached.untilNewerThan ||
-      (cached.slot ?? cached.untilNewerThan) < minSlot ||
-      this.#clock.now() - cached.atMs > BY_SLOT_MS_MAX
+      newest === null || newest > cached.untilNewerThan || (cached.slot ?? cached.untilNewerThan) < minSlot
     if (!isOld) return cached
     if (newest !== null && newest > cached.untilNewerThan) this.#cache.delete(key)
     return undefined
@@ -77,11 +74,12 @@ export class AnswerCache {
     // A slice would retain the node's whole answer in memory.
     const own = Buffer.allocUnsafeSlow(bytes.length)
     bytes.copy(own)
-    this.#cache.set(
-      key,
-      { bytes: own, slot, node, atMs: this.#clock.now(), untilNewerThan },
-      own.length + key.length
-    )
+    const atMs = this.#clock.now()
+    this.#cache.set(key, {
+      value: { bytes: own, slot, node, atMs, untilNewerThan },
+      endsAtMs: untilNewerThan === null ? Infinity : atMs + BY_SLOT_MS_MAX,
+      bytes: own.length + key.length
+    })
   }
 
   /** Returns the slot after which an answer is stale; null if never, undefined for an answer that is not cached. */

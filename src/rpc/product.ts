@@ -119,18 +119,8 @@ function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServi
 export const RPC_SERVICES = capability(rpcServicesOf)
 
 function rpcServicesOf(kernel: Kernel): RpcServices {
-  const calls = kernel.get(RPC_CALLS)
-  return {
-    get gateway() {
-      return calls.get().gateway
-    },
-    get nodes() {
-      return calls.get().nodes
-    },
-    get finalized() {
-      return calls.get().finalized
-    },
+  return kernel.get(RPC_CALLS).view(['gateway', 'nodes', 'finalized'], {
     methods: kernel.get(METHODS),
     hasNode: isConfigured(kernel) && kernel.products.includes(RPC)
-  }
+  })
 }

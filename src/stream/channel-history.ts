@@ -7,6 +7,7 @@ import { beforeWalletCopies, COPY_OFFSETS, eventCursor, walletCursor } from '../
 import type { EncodedEvent, LogChannel, LogEntry, Allocator } from '../market/log.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { SlotRow, TradeRow } from '../market/rows.ts'
+import { SingleFlight } from '../kernel/work/single-flight.ts'
 import type { Channel } from './channel.ts'
 import { DeliveryOrder, movesIn } from './delivery-order.ts'
 import { encodePoolEvent, encodeTick, encodeTrade, tradeOffsets } from './encode.ts'
@@ -65,7 +66,7 @@ export class ChannelHistory {
   /** The delivery order, and the number of amendments it is based on. */
   #known: { readonly amendments: number; readonly order: DeliveryOrder } | null = null
   /** Reads in flight, by section: channels of one replay need equal slots at once. */
-  readonly #slotsInFlight = new Map<number, Promise<readonly SlotRow[]>>()
+  readonly #slotsInFlight = new SingleFlight<readonly SlotRow[]>()
 
   constructor(
     storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log' | 'history'>,
@@ -244,12 +245,11 @@ export class ChannelHistory {
   /** Returns the slots of the n-th section that are committed, including the given ones. */
   async #slots(nth: number, asked: readonly number[]): Promise<readonly SlotRow[]> {
     const { blocks } = this.#storage
-    const inFlight = this.#slotsInFlight.get(nth)
+    const key = String(nth)
+    const inFlight = this.#slotsInFlight.get(key)
     if (inFlight === undefined && asked.length > 1) {
       const first = nth * SLOTS_TOGETHER
-      const reading = blocks.between(first, first + SLOTS_TOGETHER - 1)
-      this.#slotsInFlight.set(nth, reading)
-      return reading.finally(() => this.#slotsInFlight.delete(nth))
+      return this.#slotsInFlight.run(key, () => blocks.between(first, first + SLOTS_TOGETHER - 1))
     }
     const shared = (await inFlight) ?? []
     const known = new Set(shared.map(({ slot }) => slot))

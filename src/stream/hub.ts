@@ -71,12 +71,10 @@ export class StreamHub {
 
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
-    const unfollow = this.#feed.follow((commit) => this.#publish(new BlockEvents(commit, this.#cash)))
-    const unsubscribe = this.#feed.onJump(() => this.#jump())
-    return () => {
-      unfollow()
-      unsubscribe()
-    }
+    return this.#feed.follow(
+      (commit) => this.#publish(new BlockEvents(commit, this.#cash)),
+      () => this.#jump()
+    )
   }
 
   /** The last cursor of the newest published slot; -1 before the first. */

@@ -70,10 +70,5 @@ export const STREAM_GATEWAY = capability((kernel) =>
 
 function streamOf({ get }: Kernel): StreamGateway {
   const tenants = get(STREAM_TENANTS)
-  return {
-    ...socketOwner(tenants, 'the stream restarts'),
-    get health() {
-      return tenants.get().health
-    }
-  }
+  return tenants.view(['health'], socketOwner(tenants, 'the stream restarts'))
 }

@@ -1,7 +1,8 @@
 import { decodeBase58, encodeBase58 } from '../chain/base58.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import type { BlockObserver, CommittedBlocks } from '../ingest/committed-blocks.ts'
+import type { BlockCommit } from '../market/records.ts'
+import type { BlockObserver } from '../ingest/committed-blocks.ts'
 import type { BlockSightings, SightedBlock, Sighting } from './ports.ts'
 import { RecentBlockhashes } from './recent-blockhashes.ts'
 import { WatchedNonces } from './watched-nonces.ts'
@@ -29,13 +30,6 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   #readTo = -1
   /** The highest slot of the recalled blocks, which are not searched. */
   #recalledTo = -1
-
-  /** Commits also advance `newest` with blocks of other processes, whose heights are unknown. */
-  constructor(committed: Pick<CommittedBlocks, 'follow'>) {
-    committed.follow(({ slot: { slot } }) => {
-      if (this.#newest === null || slot > this.#newest.slot) this.#newest = { slot, height: null }
-    })
-  }
 
   get newest(): { readonly slot: number; readonly height: number | null } | null {
     return this.#newest
@@ -102,6 +96,11 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     }
   }
 
+  /** Advances `newest` with blocks of other processes, whose heights are unknown. */
+  published({ slot: { slot } }: Pick<BlockCommit, 'slot'>): void {
+    if (this.#newest === null || slot > this.#newest.slot) this.#newest = { slot, height: null }
+  }
+
   lost(afterSlot: number): void {
     this.#blockhashes.forget(afterSlot)
     const { newest } = this.#blockhashes
@@ -114,10 +113,6 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   }
 
   /** The blocks recalled for missing fees suffice: heights are needed for a window of equal length. */
-  lacks(): boolean {
-    return false
-  }
-
   recall({ slot, height, blockhash }: Pick<Block, 'slot' | 'height' | 'blockhash'>): void {
     this.#recalledTo = Math.max(this.#recalledTo, slot)
     if (height !== undefined && blockhash !== undefined) this.#blockhashes.add({ slot, height, blockhash })

@@ -1,3 +1,4 @@
+import { TimedCache, type Timed } from '../kernel/memory/timed-cache.ts'
 import { hasNoHistory, NodeError } from '../node/node-fault.ts'
 import { withinNodeTime } from '../node/node-time.ts'
 import type { Clock } from '../ports.ts'
@@ -6,18 +7,12 @@ import type { SignatureStatus, TransactionNode } from './ports.ts'
 
 /** Milliseconds that an answer of the node is cached: one slot, in which no status can change. */
 const CACHE_MS = 400
-/** Signatures with a cached answer, about 1 MB. Beyond it the oldest answer is evicted. */
+/** Signatures with a cached answer, about 1 MB. */
 const CACHED_MAX = 2_000
 /** Signatures of one request (the limit of getSignatureStatuses). */
 const BATCH_MAX = 256
 
 type Question = readonly [string, PromiseWithResolvers<SignatureStatus | null>]
-
-interface CachedAnswer<T> {
-  readonly answer: Promise<T>
-  /** Unix milliseconds; infinite while the request is in flight. */
-  untilMs: number
-}
 
 /** Has the connections to nodes, which may be replaced. */
 interface AskedNode {
@@ -28,13 +23,15 @@ interface AskedNode {
 export class ChainStatuses {
   readonly #nodes: AskedNode
   readonly #clock: Clock
-  readonly #cached = new Map<string, CachedAnswer<SignatureStatus | null>>()
+  readonly #cached: TimedCache<SignatureStatus | null>
+  readonly #height: TimedCache<number>
   #gathered: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
-  #height: CachedAnswer<number> | null = null
 
   constructor(nodes: AskedNode, clock: Clock) {
     this.#nodes = nodes
     this.#clock = clock
+    this.#cached = new TimedCache(clock, { entriesMax: CACHED_MAX })
+    this.#height = new TimedCache(clock, { entriesMax: 1 })
   }
 
   /**
@@ -42,26 +39,18 @@ export class ChainStatuses {
    * the node's method.
    */
   status(signature: string): Promise<SignatureStatus | null> {
-    const cached = this.#cached.get(signature)
-    if (cached !== undefined && cached.untilMs > this.#clock.now()) return cached.answer
-    const made = this.#cache(this.#request(signature), () => this.#cached.delete(signature))
-    this.#cached.delete(signature)
-    this.#cached.set(signature, made)
-    if (this.#cached.size > CACHED_MAX) this.#cached.delete(this.#cached.keys().next().value!)
-    return made.answer
+    return this.#cached.load(signature, async () => this.#timed(await this.#request(signature)))
   }
 
   /** Returns the newest block height at confirmed; null if the node does not answer. */
   async height(): Promise<number | null> {
-    if (this.#height === null || this.#height.untilMs <= this.#clock.now()) {
-      const asked = withinNodeTime(this.#clock, HEIGHT_WAIT_MS, (signal) => this.#nodes.node.height(signal))
-      this.#height = this.#cache(
-        asked.then(({ height }) => height),
-        () => (this.#height = null)
-      )
-    }
     try {
-      return await this.#height.answer
+      return await this.#height.load('', async () => {
+        const { height } = await withinNodeTime(this.#clock, HEIGHT_WAIT_MS, (signal) =>
+          this.#nodes.node.height(signal)
+        )
+        return this.#timed(height)
+      })
     } catch {
       return null
     }
@@ -80,10 +69,8 @@ export class ChainStatuses {
     }
   }
 
-  #cache<T>(answer: Promise<T>, forget: () => void): CachedAnswer<T> {
-    const cached: CachedAnswer<T> = { answer, untilMs: Infinity }
-    answer.then(() => (cached.untilMs = this.#clock.now() + CACHE_MS), forget)
-    return cached
+  #timed<T>(value: T): Timed<T> {
+    return { value, endsAtMs: this.#clock.now() + CACHE_MS }
   }
 
   /** Batches with the other requests of this iteration of the event loop. */

@@ -1,6 +1,7 @@
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
+import { TimedCache } from '../kernel/memory/timed-cache.ts'
 import type { Clock } from '../ports.ts'
 import type { Bundle } from './bundle.ts'
 import type { Tracking } from './ports.ts'
@@ -57,7 +58,7 @@ export class SharedTracking implements Tracking {
   readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
   readonly #hints: ClusterCoordination['submissions']
   readonly #clock: Pick<Clock, 'now'>
-  readonly #counts = new Map<string, { readonly atMs: number; count: number }>()
+  readonly #counts: TimedCache<{ stored: number }>
 
   constructor(
     local: LocalTracking,
@@ -69,13 +70,14 @@ export class SharedTracking implements Tracking {
     this.#documents = new Documents(documents, SUBMISSION)
     this.#hints = submissions
     this.#clock = clock
+    this.#counts = new TimedCache(clock, { entriesMax: COUNTS_MAX })
   }
 
   begin(stored: Stored<Submission>): void {
     const { tenant, signature } = stored.value
     if (this.#local.served?.begin(stored) === true) return
     const known = this.#counts.get(tenant)
-    if (known !== undefined) known.count++
+    if (known !== undefined) known.stored++
     this.#hints?.publish({ tenant, signature })
   }
 
@@ -93,9 +95,9 @@ export class SharedTracking implements Tracking {
    * sent do not count: their process releases their places.
    */
   async #stored(tenant: string): Promise<number> {
-    const nowMs = this.#clock.now()
     const known = this.#counts.get(tenant)
-    if (known !== undefined && nowMs - known.atMs < COUNT_CACHE_MS) return known.count
+    if (known !== undefined) return known.stored
+    const nowMs = this.#clock.now()
     const pages = await Promise.all(
       partitionsOf(transactionShard(tenant)).map((partition) =>
         this.#documents.listBy('tracked', partition, { prefix: [tenant], limit: PAGE })
@@ -104,9 +106,7 @@ export class SharedTracking implements Tracking {
     const count = pages
       .flatMap(({ documents }) => documents)
       .filter(({ value }) => nowMs < resendsUntilMs(value, value.receivedAtMs)).length
-    this.#counts.delete(tenant)
-    if (this.#counts.size >= COUNTS_MAX) this.#counts.delete(this.#counts.keys().next().value!)
-    this.#counts.set(tenant, { atMs: nowMs, count })
+    this.#counts.set(tenant, { value: { stored: count }, endsAtMs: nowMs + COUNT_CACHE_MS })
     return count
   }
 }

@@ -10,6 +10,7 @@ import { aborted } from '../../actors/supervision/aborted.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child, type Unit } from '../../actors/supervision/unit.ts'
+import { viewOf } from '../kernel/compose/handle.ts'
 import { replaySecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
 import { TRANSACTION_SETTINGS } from './settings.ts'
 import { TRANSACTION_ERRORS } from './errors.ts'
@@ -52,7 +53,7 @@ const REQUESTS = resource<TransactionServices>('the transactions')
 const LOCAL_TRACKING = capability(() => new LocalTracking())
 
 /** Tracked signatures in the blocks that this process commits. */
-const SIGHTINGS = blockObserver((committed) => new WatchedSignatures(committed))
+const SIGHTINGS = blockObserver(() => new WatchedSignatures())
 
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {
@@ -143,18 +144,17 @@ function requests(kernel: Kernel): Run<Spine, TransactionServices> {
   const [nodes, engine, tracking, sightings] = [get(NODES), get(ENGINE), get(LOCAL_TRACKING), get(SIGHTINGS)]
   return async ({ input, draining, ready }) => {
     const coordination = coordinationOf(kernel, input)
-    ready({
-      get node() {
-        return nodes.get()
-      },
-      get engine() {
-        return hasEngine(kernel) ? engine.get() : null
-      },
+    const services = {
       tracking: new SharedTracking(tracking, input.storage.documents, coordination, ports.clock),
       sightings,
       bundles: new SharedBundles(tracking, coordination),
       retentionMs: retentionMsOf(kernel)
-    })
+    }
+    ready(
+      hasEngine(kernel)
+        ? viewOf({ node: nodes, engine }, services)
+        : viewOf({ node: nodes }, { ...services, engine: null })
+    )
     await aborted(draining)
   }
 }
@@ -164,23 +164,10 @@ export const TRANSACTION_SERVICES = capability(transactionServicesOf)
 
 function transactionServicesOf(kernel: Kernel): TransactionServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(TRANSACTIONS)) return null
-  const transactions = kernel.get(REQUESTS)
-  return {
-    get node() {
-      return transactions.get().node
-    },
-    get engine() {
-      return transactions.get().engine
-    },
-    get tracking() {
-      return transactions.get().tracking
-    },
-    get bundles() {
-      return transactions.get().bundles
-    },
+  return kernel.get(REQUESTS).view(['node', 'engine', 'tracking', 'bundles'], {
     sightings: kernel.get(SIGHTINGS),
     retentionMs: retentionMsOf(kernel)
-  }
+  })
 }
 
 const hasEngine = (kernel: Kernel): boolean => hasLocalnet(kernel) || kernel.config.blockEngineUrl.length > 0

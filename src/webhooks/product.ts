@@ -85,19 +85,7 @@ function webhookServicesOf(kernel: Kernel): (given: Spine) => WebhookServices | 
   return (given) => {
     const { documents } = given.storage
     const peers = coordinationOf(kernel, given)
-    return {
-      get guard() {
-        return outgoing.get().guard
-      },
-      get secrets() {
-        return outgoing.get().secrets
-      },
-      get signer() {
-        return outgoing.get().signer
-      },
-      get sender() {
-        return outgoing.get().sender
-      },
+    const services: Pick<WebhookServices, 'attempts' | 'deliveries' | 'changes'> = {
       attempts: {
         list: (webhook, page) => listAttempts(documents, webhook, page),
         add: (tenant, id, attempts) => storeAttempts(documents, tenant, id, attempts)
@@ -111,5 +99,6 @@ function webhookServicesOf(kernel: Kernel): (given: Spine) => WebhookServices | 
       },
       changes: new WebhookChanges((event) => tenantEvents.publish(event, peers.tenantEvents), ports.clock)
     }
+    return outgoing.view(['guard', 'secrets', 'signer', 'sender'], services)
   }
 }

@@ -13,9 +13,9 @@ export class FollowedIndex<Queue extends BlockObserver> {
   /** Blocks that are not committed, for a hole. */
   hides = 0
 
-  constructor(open: (committed: CommittedBlocks) => Queue) {
-    this.blocks = open(this.committed)
-    this.committed.subscribe(this.blocks)
+  constructor(blocks: Queue) {
+    this.blocks = blocks
+    this.committed.subscribe(blocks)
   }
 
   take(read: Block): void {

@@ -3,7 +3,7 @@ import { FollowedIndex } from '../followers/followed-index.ts'
 
 /** Returns an index whose blocks a follower of holder lists can take. */
 export function holderIndex(): FollowedIndex<HolderBlocks> {
-  const index = new FollowedIndex((committed) => new HolderBlocks(committed))
+  const index = new FollowedIndex(new HolderBlocks())
   index.blocks.begin()
   return index
 }

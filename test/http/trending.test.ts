@@ -145,6 +145,38 @@ t.test('a value read during a commit is not cached', async (t) => {
   )
 })
 
+t.test(
+  'a value from before a change of published blocks is read again, also if its read had begun',
+  async (t) => {
+    let isRemoved = false
+    const started = { read: Promise.withResolvers<void>(), gate: Promise.withResolvers<void>() }
+    const app = await marketApp(t, (storage) => ({
+      ...storage,
+      activity: {
+        ...storage.activity,
+        range: async (...args) => {
+          const hours = isRemoved ? [] : await storage.activity.range(...args)
+          started.read.resolve()
+          await started.gate.promise
+          return hours
+        }
+      }
+    }))
+    await app.commit(block(1, NOON, [solSale(100)]), block(2, NOON + 1, [buy(10n ** 9n, 10n ** 6n)]))
+    const { feed } = app.deps
+    const tradersOf = async () => (await trendingOf(t, app)).map(({ traders }) => traders)
+    const early = tradersOf()
+    await started.read.promise
+    isRemoved = true
+    feed.amend(feed.head)
+    started.gate.resolve()
+    t.strictSame(await early, [0, 0], 'the blocks of a lost fork were removed')
+    isRemoved = false
+    feed.amend(feed.head)
+    t.strictSame(await tradersOf(), [1, 1])
+  }
+)
+
 t.test('trending is sorted by any figure, with unknown values last, and filtered', async (t) => {
   const app = await marketApp(t)
   const SOL = 10n ** 9n

@@ -19,7 +19,7 @@ const blockAt = (slot: number): Block => ({
 })
 
 t.test('a block that is read before the first watch and committed after it is of this process', async (t) => {
-  const index = new FollowedIndex((committed) => new LedgerBlocks(committed))
+  const index = new FollowedIndex(new LedgerBlocks())
   const sourced = { block: blockAt(1), commitment: 'processed', receivedAtMs: 0 } as const
   index.committed.pending(sourced)
   t.equal(index.blocks.watch(new Set([ADDRESS])), 1)
@@ -38,7 +38,7 @@ t.test('blocks of this process are never missed, whichever queue was made or sub
   // Others follow the feed before the blocks do.
   feed.follow(() => undefined)
   const committed = new CommittedBlocks(feed)
-  const queue = new LedgerBlocks(committed)
+  const queue = new LedgerBlocks()
   queue.watch(new Set([ADDRESS]))
   committed.subscribe(queue)
   for (const slot of [1, 2]) {
@@ -52,7 +52,7 @@ t.test('blocks of this process are never missed, whichever queue was made or sub
 })
 
 t.test('a lost fork leaves the blocks from before it that were read again', async (t) => {
-  const index = new FollowedIndex((committed) => new LedgerBlocks(committed))
+  const index = new FollowedIndex(new LedgerBlocks())
   index.blocks.watch(new Set([ADDRESS]))
   index.recall([1, 2, 3, 4].map(blockAt))
   index.committed.lost(2)

@@ -26,7 +26,7 @@ type Balances = ReadonlyMap<string, bigint>
 const TENANT = 'a'
 
 type LedgerIndex = FollowedIndex<LedgerBlocks>
-const ledgerIndex = (): LedgerIndex => new FollowedIndex((committed) => new LedgerBlocks(committed))
+const ledgerIndex = (): LedgerIndex => new FollowedIndex(new LedgerBlocks())
 
 /** A localnet with traffic of tokens, and a follower that writes the ledger of some of its wallets on an embedded store. */
 export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, LedgerFollower> {

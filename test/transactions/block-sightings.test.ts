@@ -5,7 +5,6 @@ import type { Block, Transaction } from '../../src/chain/transaction.ts'
 import { WatchedSignatures } from '../../src/transactions/block-sightings.ts'
 import type { SightedBlock } from '../../src/transactions/ports.ts'
 import { RecentBlockhashes } from '../../src/transactions/recent-blockhashes.ts'
-import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { chain, forkAfter, openedOn, rollbackAfter, sourced } from '../actors/ingest/put-back-chain.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
@@ -35,7 +34,7 @@ function blockOf(slot: number, transactions: readonly Transaction[], height = sl
 }
 
 function watching() {
-  const sightings = new WatchedSignatures(new CommitFeed())
+  const sightings = new WatchedSignatures()
   const seen: SightedBlock[] = []
   const lost: number[] = []
   sightings.subscribe({ seen: (block) => void seen.push(block), lost: (after) => void lost.push(after) })

@@ -1,5 +1,6 @@
 import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { gunzipSync } from 'node:zlib'
+import { TimedCache } from '../../../src/kernel/memory/timed-cache.ts'
 import type { Clock } from '../../../src/ports.ts'
 import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/tip-floor.ts'
 import type { Tips } from '../../../src/transactions/ports.ts'
@@ -12,48 +13,43 @@ const ACCOUNTS_FRESH_MS = 3_600_000
 /** Milliseconds until a request gets the last value instead of a new one. It is below the deadline of an answer. */
 const WAIT_MS = 1_200
 const BODY_BYTES_MAX = 64 * 1024
+/** The key of a cache with one value. */
+const ONLY = ''
 
 /** A cached value that is fetched when it is requested and not fresh. One fetch runs at a time. */
-class Fetched<T> {
+class Fetched<T extends NonNullable<unknown>> {
   readonly #fetch: () => Promise<T>
   readonly #freshMs: number
   readonly #clock: Clock
-  #value: { readonly value: T; readonly atMs: number } | null = null
-  #fetching: Promise<unknown> | null = null
-  #hasFailed = false
+  readonly #cache: TimedCache<T>
 
   constructor(fetch: () => Promise<T>, freshMs: number, clock: Clock) {
     this.#fetch = fetch
     this.#freshMs = freshMs
     this.#clock = clock
+    this.#cache = new TimedCache(clock, { entriesMax: 1 })
   }
 
   /** Returns the value, or the last one if no new one comes in time; null if no fetch ever succeeded. */
   async get(): Promise<{ readonly value: T; readonly isStale: boolean } | null> {
-    const isFresh = this.#value !== null && this.#clock.now() - this.#value.atMs < this.#freshMs
-    if (!isFresh) await this.#renewed()
-    if (this.#value === null) return null
-    return { value: this.#value.value, isStale: !isFresh && (this.#hasFailed || this.#fetching !== null) }
+    if (this.#cache.get(ONLY) === undefined) await this.#renewed()
+    const value = this.#cache.atAnyAge(ONLY)
+    return value === undefined ? null : { value, isStale: this.#cache.get(ONLY) === undefined }
   }
 
   /** Resolves when a fetch ends, or after the longest wait. */
   #renewed(): Promise<void> {
-    this.#fetching ??= this.#fetch()
-      .then((value) => {
-        this.#value = { value, atMs: this.#clock.now() }
-        this.#hasFailed = false
-      })
-      .catch(() => {
-        this.#hasFailed = true
-      })
-      .finally(() => (this.#fetching = null))
-    const fetching = this.#fetching
+    const fetching = this.#cache.load(ONLY, async () => {
+      const value = await this.#fetch()
+      return { value, endsAtMs: this.#clock.now() + this.#freshMs }
+    })
     return new Promise((resolve) => {
       const timer = this.#clock.setTimeout(resolve, WAIT_MS)
-      void fetching.then(() => {
+      const ended = (): void => {
         this.#clock.clearTimeout(timer)
         resolve()
-      })
+      }
+      fetching.then(ended, ended)
     })
   }
 }

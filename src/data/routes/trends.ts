@@ -31,8 +31,8 @@ export interface KnownTrend extends Trend {
 }
 
 /**
- * Cache of facts about ranked mints, valid until a block changes the mint, the head enters another minute or the archive
- * changes. A block changes few of the hundred largest mints.
+ * Cache of facts about ranked mints, valid until a block changes the mint, the head enters another minute, or the archive
+ * or the past of the feed changes. A block changes few of the hundred largest mints.
  */
 export class Trends {
   readonly #storage: Pick<Storage, 'activity' | 'pools'>
@@ -45,6 +45,8 @@ export class Trends {
   #end = -Infinity
   /** The stores that provided the cached trends; another archive makes them stale. */
   #market: MarketStores
+  /** Number of jumps of the feed. */
+  #jumps = 0
 
   constructor(deps: Pick<DataNeeds, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
     const { storage, feed, cash, accounts } = deps
@@ -62,7 +64,13 @@ export class Trends {
 
   /** Follows the feed. Returns a function that stops following. */
   follow(): () => void {
-    return this.#feed.follow((commit) => this.#forget(commit))
+    return this.#feed.follow(
+      (commit) => this.#forget(commit),
+      () => {
+        this.#jumps++
+        this.#cached.clear()
+      }
+    )
   }
 
   async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<KnownTrend> {
@@ -74,9 +82,10 @@ export class Trends {
     const key = keyOf(mint, window)
     const cached = this.#cached.get(key)
     if (cached !== undefined && !this.#isOutdone(mint, cached)) return cached
+    const jumps = this.#jumps
     const trend = await this.#read(market, mint, RANKED_WINDOWS[window], head.blockTime)
-    // A read that overlapped a commit, or a change of the archive, may have missed the change.
-    if (this.#feed.head === head && this.#market === market) this.#cache(key, trend)
+    // A read that overlapped a commit, or a change of the past or the archive, may have missed the change.
+    if (this.#feed.head === head && this.#jumps === jumps && this.#market === market) this.#cache(key, trend)
     return trend
   }
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { keyState } from '../../access/caller.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { EdgeNeeds } from './needs.ts'
+import { TimedCache } from '../../kernel/memory/timed-cache.ts'
 import { asyncApiOf } from './asyncapi.ts'
 import { ExplorerFiles, type Asset } from './explorer.ts'
 import { hostName, isLoopbackName } from '../../kernel/http/host.ts'
@@ -37,19 +38,18 @@ type Deps = Pick<EdgeNeeds, 'version' | 'sourceKind' | 'errors' | 'demoKey' | 'k
 export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
   const files = new ExplorerFiles()
-  let document: { readonly asset: Promise<Asset>; readonly untilMs: number } | null = null
+  const documents = new TimedCache<Asset>(deps.clock, { entriesMax: 1 })
   let streamDocument: Promise<Asset> | null = null
 
   app.get('/openapi.json', { config }, async (request, reply) => {
     // Built on the first request: by then every endpoint is registered, and the newest data serves as examples.
-    const nowMs = deps.clock.now()
-    if (document === null || nowMs >= document.untilMs) {
+    const document = await documents.load('openapi', async () => {
+      const endsAtMs = deps.clock.now() + EXAMPLES_MS
       // While the store is unavailable the document only lacks its examples.
-      const values = exampleValues(deps).catch(() => undefined)
-      const asset = values.then((known) => openApiOf(app.served, deps, known)).then(documentOf)
-      document = { asset, untilMs: nowMs + EXAMPLES_MS }
-    }
-    return sendAsset(request, reply, await document.asset)
+      const values = await exampleValues(deps).catch(() => undefined)
+      return { value: documentOf(await openApiOf(app.served, deps, values)), endsAtMs }
+    })
+    return sendAsset(request, reply, document)
   })
   app.get('/asyncapi.json', { config }, async (request, reply) => {
     streamDocument ??= asyncApiOf(deps).then(documentOf)

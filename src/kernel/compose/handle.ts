@@ -31,6 +31,17 @@ export class Handle<T> implements Held<T> {
     return this.#current
   }
 
+  /**
+   * Adds to an object properties that read these keys of the current resource, whichever it is by then. Reading one
+   * throws RESTARTING while the resource is unavailable. A spread of the object would read them once, so add to it here.
+   */
+  view<const Key extends keyof T, Rest extends object>(
+    keys: readonly Key[],
+    rest: Rest
+  ): Rest & Readonly<Pick<T, Key>> {
+    return withGetters(rest, new Map(keys.map((key) => [key, () => this.get()[key]]))) as Rest & T
+  }
+
   /** Sets the resource; null when it ends. */
   set(resource: T | null): void {
     if (resource === this.#current) return
@@ -42,4 +53,19 @@ export class Handle<T> implements Held<T> {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
+}
+
+/** Adds to an object properties that read the resources of handles, as `Handle.view` does for the keys of one resource. */
+export function viewOf<Resources extends object, Rest extends object>(
+  handles: { readonly [Name in keyof Resources]: Pick<Handle<Resources[Name]>, 'get'> },
+  rest: Rest
+): Rest & Readonly<Resources> {
+  const names = Object.keys(handles) as (keyof Resources)[]
+  return withGetters(rest, new Map(names.map((name) => [name, () => handles[name].get()]))) as Rest &
+    Resources
+}
+
+function withGetters(rest: object, getters: ReadonlyMap<PropertyKey, () => unknown>): object {
+  for (const [name, get] of getters) Object.defineProperty(rest, name, { get, enumerable: true })
+  return rest
 }

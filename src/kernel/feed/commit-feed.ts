@@ -100,10 +100,17 @@ export class CommitFeed {
     callAll(this.#followers, (follower) => follower(commit, before))
   }
 
-  /** Calls `follower` for each later block, in order, until the returned function is called. */
-  follow(follower: Follower): () => void {
+  /**
+   * Calls `follower` for each later block, in order, and `jumped` as a jump listener, until the returned function is
+   * called.
+   */
+  follow(follower: Follower, jumped: JumpListener = () => undefined): () => void {
     this.#followers.add(follower)
-    return () => void this.#followers.delete(follower)
+    const unsubscribe = this.onJump(jumped)
+    return () => {
+      this.#followers.delete(follower)
+      unsubscribe()
+    }
   }
 
   /** Calls `listener` each time blocks were skipped or have changed, until the returned function is called. */

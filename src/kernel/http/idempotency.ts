@@ -5,6 +5,7 @@ import { defineDocument } from '../../../storage/document-definition.ts'
 import type { DocumentStore } from '../../../storage/document-store.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { withoutEffects } from '../request-effects.ts'
+import { SingleFlight } from '../work/single-flight.ts'
 import type { TextSeal } from '../../access/text-seal.ts'
 import { ERRORS, ServiceError } from '../errors.ts'
 import { invalid } from './parameters.ts'
@@ -86,7 +87,7 @@ export class Idempotency {
   readonly #documents: Documents<IdempotentRequest>
   readonly #seal: TextSeal | null
   /** Running answers, by the name of the call. */
-  readonly #running = new Map<string, Promise<StoredAnswer>>()
+  readonly #running = new SingleFlight<StoredAnswer>()
 
   /** Without a `seal`, answers are not stored, and a repeat gets the current resource. */
   constructor(store: DocumentStore, seal: TextSeal | null = null) {
@@ -116,16 +117,8 @@ export class Idempotency {
   }
 
   /** Answers a call by `work`, or by a running identical call. Rejects with the error of `work`. */
-  async answer({ name }: KeyedCall, work: () => Promise<StoredAnswer>): Promise<StoredAnswer> {
-    const first = this.#running.get(name)
-    if (first !== undefined) return first
-    const running = work()
-    this.#running.set(name, running)
-    try {
-      return await running
-    } finally {
-      this.#running.delete(name)
-    }
+  answer({ name }: KeyedCall, work: () => Promise<StoredAnswer>): Promise<StoredAnswer> {
+    return this.#running.run(name, work)
   }
 }
 

@@ -1,7 +1,8 @@
+import { TimedCache } from '../memory/timed-cache.ts'
+import { SingleFlight } from '../work/single-flight.ts'
 import type { CommitFeed } from '../feed/commit-feed.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { Clock } from '../../ports.ts'
-import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import { InvalidationIndex, tagKey, type RefreshTrigger } from './invalidation-index.ts'
 import { withinDeadline, withinWriteLimit } from './deadline.ts'
 import type { Answer, Making, MakingLimits } from './answer.ts'
@@ -37,18 +38,11 @@ interface CacheEntry extends CachedAnswer {
   readonly tags: readonly string[]
   readonly trigger: RefreshTrigger
   readonly isCurrent: (() => boolean) | undefined
-  /** By the clock of the service; Infinity for no limit. */
-  readonly endsAtMs: number
   /** The newest slot at which the answer is known to be valid. */
   slot: number
   /** The block time, in Unix seconds, for which the answer is rendered. */
   headTime: number
   rendering: Rendering
-}
-
-interface Flight {
-  readonly slot: number
-  readonly rendering: Promise<Rendering>
 }
 
 /**
@@ -66,9 +60,9 @@ export class ResponseCache {
   readonly #clock: Clock
   readonly #invalidation: InvalidationIndex
   readonly #bytesMax: number
-  readonly #entries: SecondChanceCache<CacheEntry>
-  /** Running computations by key; at most as many as open requests. */
-  readonly #flights = new Map<string, Flight>()
+  readonly #entries: TimedCache<CacheEntry>
+  /** Running computations by slot of the head and key; at most as many as open requests. */
+  readonly #flights = new SingleFlight<Rendering>()
   #packing = 0
   /** Number of times the whole cache was invalidated. */
   #generation = 0
@@ -82,7 +76,7 @@ export class ResponseCache {
     this.#clock = clock
     this.#invalidation = new InvalidationIndex(feed, limits.tagsMax)
     this.#bytesMax = limits.bytesMax ?? BYTES_MAX
-    this.#entries = new SecondChanceCache(this.#bytesMax)
+    this.#entries = new TimedCache(clock, { bytesMax: this.#bytesMax })
   }
 
   /** Bytes in use; never above the limit. */
@@ -123,10 +117,7 @@ export class ResponseCache {
   fresh(key: string): CachedAnswer | null {
     const entry = this.#entries.get(key)
     if (entry === undefined) return null
-    if (
-      entry.isCurrent?.() === false ||
-      (entry.endsAtMs !== Infinity && this.#clock.now() >= entry.endsAtMs)
-    ) {
+    if (entry.isCurrent?.() === false) {
       this.#entries.delete(key)
       return null
     }
@@ -141,7 +132,7 @@ export class ResponseCache {
       if (entry.render !== null && head !== null && head.blockTime !== entry.headTime) {
         entry.rendering = new Rendering(entry.render(head.blockTime))
         entry.headTime = head.blockTime
-        this.#keep(key, entry)
+        this.#entries.weigh(key, bytesOf(key, entry))
       }
     }
     return entry
@@ -161,28 +152,18 @@ export class ResponseCache {
    * Computes the answer of a key and caches it, or joins a running computation. Rejects with the error of `make`, or
    * with DEADLINE_EXCEEDED.
    */
-  async make<Body>(
+  make<Body>(
     key: string,
     route: CachedRoute,
     make: (making: Making) => Promise<Answer<Body>>,
     limits: MakingLimits = {}
   ): Promise<Rendering> {
-    const running = this.running(key)
-    if (running !== null) return running
-    const { head } = this.#feed
-    const flight = { slot: slotOf(head), rendering: this.#make(key, route, make, limits) }
-    this.#flights.set(key, flight)
-    try {
-      return await flight.rendering
-    } finally {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key)
-    }
+    return this.#flights.run(this.#flightOf(key), () => this.#make(key, route, make, limits))
   }
 
   /** Returns the running computation of a key's answer at this head; null if none runs. */
   running(key: string): Promise<Rendering> | null {
-    const flight = this.#flights.get(key)
-    return flight?.slot === slotOf(this.#feed.head) ? flight.rendering : null
+    return this.#flights.get(this.#flightOf(key)) ?? null
   }
 
   /** Runs work within the deadline of an answer, and while its client waits for it (A5). */
@@ -240,17 +221,8 @@ export class ResponseCache {
       const endsAtMs = maxAgeMs === undefined ? Infinity : this.#clock.now() + maxAgeMs
       const slot = slotOf(head)
       const headTime = head?.blockTime ?? 0
-      this.#keep(key, {
-        route,
-        render,
-        tags,
-        trigger: changesWith,
-        isCurrent,
-        endsAtMs,
-        slot,
-        headTime,
-        rendering
-      })
+      const value = { route, render, tags, trigger: changesWith, isCurrent, slot, headTime, rendering }
+      this.#entries.set(key, { value, endsAtMs, bytes: bytesOf(key, value) })
     }
     return rendering
   }
@@ -281,18 +253,22 @@ export class ResponseCache {
     this.#packing++
     try {
       const packed = await rendering.pack()
-      const entry = this.#entries.get(key)
-      if (entry?.rendering === rendering) this.#keep(key, entry)
+      const entry = this.#entries.atAnyAge(key)
+      if (entry?.rendering === rendering) this.#entries.weigh(key, bytesOf(key, entry))
       return packed
     } finally {
       this.#packing--
     }
   }
 
-  /** Caches an answer with its current size, which changes with its gzip form and with a new rendering. */
-  #keep(key: string, entry: CacheEntry): void {
-    this.#entries.set(key, entry, OVERHEAD_BYTES + 2 * key.length + entry.rendering.size)
+  #flightOf(key: string): string {
+    return `${slotOf(this.#feed.head)} ${key}`
   }
+}
+
+/** Estimates the bytes of an answer, which change with its gzip form and with a new rendering. */
+function bytesOf(key: string, { rendering }: CachedAnswer): number {
+  return OVERHEAD_BYTES + 2 * key.length + rendering.size
 }
 
 function isRenderer<Body>(body: Answer<Body>['body']): body is (headTime: number) => Body {

@@ -5,7 +5,7 @@ export interface CacheUse {
 }
 
 /** Estimated bytes of an entry without its value: the key's text and the map's slot. Used only for the estimate. */
-const ENTRY_BYTES = 200
+export const ENTRY_BYTES = 200
 
 interface Entry<T> {
   value: T

@@ -37,7 +37,7 @@ const rowOf = (slot: number): SlotRow => ({ slot, blockhash: `${slot}` }) as unk
 function restarted() {
   const feed = new CommitFeed()
   const committedBlocks = new CommittedBlocks(feed)
-  const sightings = new WatchedSignatures(committedBlocks)
+  const sightings = new WatchedSignatures()
   const fees = new PriorityFees()
   committedBlocks.subscribe(sightings)
   committedBlocks.subscribe(fees)
@@ -85,20 +85,20 @@ void t.test(
   'a process that takes over has the fees, and reads the blocks until its followers need no more',
   async (t) => {
     for (const open of [
-      (committed: CommittedBlocks) => {
-        const blocks = new HolderBlocks(committed)
+      () => {
+        const blocks = new HolderBlocks()
         blocks.begin()
         return blocks
       },
-      (committed: CommittedBlocks) => {
-        const blocks = new LedgerBlocks(committed)
+      () => {
+        const blocks = new LedgerBlocks()
         blocks.watch(new Set(['11111111111111111111111111111112']))
         return blocks
       }
     ]) {
       const { run, asked, fees, committedBlocks } = restarted()
       for (let slot = 1; slot <= 400; slot++) fees.add(blockFees(blockOf(slot)))
-      const queue = open(committedBlocks)
+      const queue = open()
       committedBlocks.subscribe(queue)
       await run((slot) => {
         if (slot === 392) queue.endRecall()
