@@ -8,9 +8,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { loadReadSet, restoreMarket } from '../actors/ingest/market-loader.ts'
 import { CashList } from '../src/market/cash.ts'
-import { foldBlock } from '../src/market/fold.ts'
 import type { BlockCommit } from '../src/market/records.ts'
-import { affectedKeys } from '../src/market/affected-keys.ts'
 import { encodeLog } from '../src/stream/encode.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { SyntheticMarket } from './market/blocks.ts'
@@ -107,9 +105,8 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
       last.slot = block.slot
       last.blockTime = block.blockTime
       if (head !== null && block.slot <= head.slot) continue
-      market.load(await loadReadSet(storage, market.readSet(affectedKeys(block, options.cash))))
-      const fold = foldBlock(market, block, options)
-      market.apply(fold)
+      const prepared = market.prepare(block, options)
+      const fold = prepared.fold(await loadReadSet(storage, prepared.readSet))
       trades += fold.slot.trades
       commits.push({ ...fold, log: encodeLog(fold, options.cash) })
       if (commits.length === BLOCKS_PER_COMMIT) await commit()

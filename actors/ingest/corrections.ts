@@ -40,12 +40,6 @@ export interface CorrectionDeps {
 /** Gaps to remove, by their first slots, and gaps to write, such as the rest of a gap. */
 export type GapEdit = Edit<GapRow, number>
 
-/** The last folded block, and the market after it. */
-interface Tip {
-  readonly head: SlotRow | null
-  readonly market: MarketState
-}
-
 /** A block whose parent is below the head. */
 interface ForkingBlock {
   readonly slot: number
@@ -217,11 +211,15 @@ export class Corrections {
     )
   }
 
-  /** Inserts blocks between stored ones, as if they had come in time, and edits the gaps. `tip` is the state of ingest. */
-  async insert(blocks: readonly SourcedBlock[], gaps: GapEdit, { head, market }: Tip): Promise<void> {
+  /** Inserts blocks between stored ones, as if they had come in time, and edits the gaps. `market` is that of ingest. */
+  async insert(
+    blocks: readonly SourcedBlock[],
+    gaps: GapEdit,
+    market: Pick<MarketState, 'head' | 'totals'>
+  ): Promise<void> {
     const { metrics, logger, committedBlocks } = this.#deps
     if (blocks.length === 0) {
-      await this.#amend(unchanged(head, market), gaps)
+      await this.#amend(unchanged(market.head, market), gaps)
       return
     }
     const inserted = await Promise.all(blocks.map((block) => this.#decode(block)))

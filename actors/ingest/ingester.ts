@@ -3,14 +3,14 @@ import { KnownVaults } from '../../src/chain/known-vaults.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
 import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
-import { foldBlock, type BlockFold } from '../../src/market/fold.ts'
+import type { BlockFold } from '../../src/market/fold.ts'
 import type { DecodingPeriod } from '../../src/market/decoding-period.ts'
-import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
-import { marketLimits, MarketState, type MarketLimits } from '../../src/market/market-state.ts'
+import type { KeptBlock } from '../../src/market/kept-block.ts'
+import { EMPTY_START, marketLimits, MarketState, type MarketLimits } from '../../src/market/market-state.ts'
 import { isAffected } from '../../src/market/read-set.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { SolUsd } from '../../src/market/sol-usd.ts'
-import { affectedKeys, type AffectedKeys } from '../../src/market/affected-keys.ts'
+import type { AffectedKeys } from '../../src/market/affected-keys.ts'
 import { recordDecoding } from '../../src/ingest/decoding-periods.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { BlockStore, History, Storage } from '../../storage/port.ts'
@@ -58,9 +58,8 @@ export class Ingester {
   readonly #undoHistory: UndoHistory
   readonly #corrections: Corrections
   readonly #vaults: KnownVaults
-  /** State after the last folded block, like `#head`. */
+  /** State after the last folded block. */
   #market: MarketState
-  #head: SlotRow | null
   /** B1. */
   readonly #operations = new PQueue({ concurrency: 1 })
   /** Blocks given to the store and not yet answered, oldest first. */
@@ -73,7 +72,6 @@ export class Ingester {
     blocks: TakesBlocks,
     deps: IngesterDeps,
     state: {
-      readonly head: SlotRow | null
       readonly market: MarketState
       readonly undoHistory: UndoHistory
       readonly periods: readonly DecodingPeriod[]
@@ -84,7 +82,6 @@ export class Ingester {
     this.#deps = deps
     this.#undoHistory = state.undoHistory
     this.#market = state.market
-    this.#head = state.head
     this.#vaults = new KnownVaults(deps.fold.venues)
     this.#corrections = new Corrections(storage, { ...state, vaults: this.#vaults }, deps, (...amendment) =>
       this.#amend(...amendment)
@@ -107,11 +104,16 @@ export class Ingester {
     const periods = await recordDecoding(storage, head, deps.fold.venues)
     const market = await restoreMarket(storage, head, limitsOf(deps))
     const undoHistory = await UndoHistory.open(storage, head, deps.undoPolicy, deps.logger)
-    return new Ingester(storage, blocks, deps, { head, market, undoHistory, periods })
+    return new Ingester(storage, blocks, deps, { market, undoHistory, periods })
   }
 
   get market(): MarketState {
     return this.#market
+  }
+
+  /** The last folded block. */
+  get #head(): SlotRow | null {
+    return this.#market.head
   }
 
   /**
@@ -135,7 +137,7 @@ export class Ingester {
   insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {
     return this.#inTurn(async () => {
       await this.#settled()
-      await this.#corrections.insert(blocks, gaps, { head: this.#head, market: this.#market })
+      await this.#corrections.insert(blocks, gaps, this.#market)
     })
   }
 
@@ -172,18 +174,15 @@ export class Ingester {
     if (unseen !== null) await this.#storage.coverage.addGap(unseen)
     const { block } = decoded
     if (this.#head === null) await this.#beginWith(block)
-    const affected = affectedKeys(block, options.cash)
-    const readSet = this.#market.readSet(affected)
+    const before = this.#head
+    const prepared = this.#market.prepare(block, options)
+    const { affected, readSet } = prepared
     // Records of blocks in flight that memory has evicted, or that are of a different minute, are not in the store yet.
     if (this.#inFlight.some((earlier) => isAffected(readSet, earlier.affected))) await this.#settled()
-    this.#market.load(await loadReadSet(this.#storage, readSet))
-    const before = this.#head
-    const kept: KeptBlock | undefined = this.#undoHistory.wants(block, before)
-      ? { block, before: marketBefore(this.#market, before, affected) }
-      : undefined
-    const fold = foldBlock(this.#market, block, options)
-    this.#market.apply(fold)
-    this.#head = fold.slot
+    const loaded = await loadReadSet(this.#storage, readSet)
+    const { fold, kept } = this.#undoHistory.wants(block, before)
+      ? prepared.foldKept(loaded)
+      : { fold: prepared.fold(loaded), kept: undefined }
     this.#deps.committedBlocks?.pending(sourced)
     const inFlight = { affected, committed: this.#commit(decoded, fold, kept, before) }
     this.#inFlight.push(inFlight)
@@ -193,8 +192,7 @@ export class Ingester {
   /** Continues the SOL price of the archive in an empty store. */
   async #beginWith(first: FirstBlock): Promise<void> {
     const solUsd = await this.#deps.solUsdBefore?.(first)
-    if (solUsd != null)
-      this.#market = new MarketState({ solUsd, totals: null, headTime: -Infinity }, limitsOf(this.#deps))
+    if (solUsd != null) this.#market = new MarketState({ ...EMPTY_START, solUsd }, limitsOf(this.#deps))
   }
 
   /** Commits a block; its effects in memory come after those of earlier blocks. */
@@ -250,8 +248,7 @@ export class Ingester {
     this.#unseenCalls.end()
     try {
       await this.#blocks.history.amend(amendment, gaps).finally(() => feed.amend(amendment.head))
-      this.#head = amendment.head
-      this.#market = await restoreMarket(this.#storage, this.#head, limitsOf(this.#deps))
+      this.#market = await restoreMarket(this.#storage, amendment.head, limitsOf(this.#deps))
       await this.#undoHistory.changed(this.#storage.coverage)
       if (this.#head !== null) await this.#undoHistory.committed(this.#head, undefined)
     } catch (error) {

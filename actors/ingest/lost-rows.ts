@@ -4,14 +4,12 @@ import { unchanged } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import { optionsAt, type DecodingPeriod } from '../../src/market/decoding-period.ts'
-import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
+import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
 import { DAMAGED } from '../../src/market/gap-reasons.ts'
-import { MarketState } from '../../src/market/market-state.ts'
-import { noneStored } from '../../src/market/read-set.ts'
+import { EMPTY_START, foldAlone, MarketState } from '../../src/market/market-state.ts'
 import type { PoolEventRow, SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { COLD_SOL_USD, minuteOf, solUsdAfter } from '../../src/market/sol-usd.ts'
 import { blockOfRows, isWhole, type StoredBlock } from '../../src/market/stored-block.ts'
-import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { RefetchBlock } from '../../src/node/block-source.ts'
 import { gapsAfter } from '../../src/ingest/coverage.ts'
 import { readDecodingPeriods } from '../../src/ingest/decoding-periods.ts'
@@ -19,7 +17,7 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { GapRow, Losses, Storage } from '../../storage/port.ts'
 import { decodeSourced } from './decoding.ts'
-import { loadReadSet, restoreMarket } from './market-loader.ts'
+import { loadReadSet } from './market-loader.ts'
 
 export interface LostRowsDeps {
   readonly fold: FoldOptions
@@ -81,9 +79,8 @@ export class LostRows {
   readonly #deps: LostRowsDeps
   readonly #signal: AbortSignal
   readonly #put = { slots: [] as SlotRow[], trades: [] as TradeRow[], poolEvents: [] as PoolEventRow[] }
-  /** The market of the scratch store after the last block. */
+  /** The market of the scratch store after the last block; null before the first. */
   #market: MarketState | null = null
-  #hasBegun = false
   /** Slots whose blocks were abandoned, and were never stored. */
   #gaps: readonly GapRow[] = []
   /** Decoding periods of the stored blocks. */
@@ -104,7 +101,6 @@ export class LostRows {
   }
 
   async run(losses: Losses, horizon: number): Promise<void> {
-    if (this.#scratch !== null) this.#market = await restoreMarket(this.#scratch, null)
     this.#periods = await readDecodingPeriods(this.#storage)
     const gaps = await gapsAfter(this.#storage.coverage, null)
     this.#gaps = gaps.filter(({ reason }) => reason !== DAMAGED)
@@ -127,19 +123,17 @@ export class LostRows {
       await this.#takeLost(parent, losses, horizon)
     }
     this.#searched = Math.max(this.#searched ?? 0, slot)
-    let fold = again && (await this.#fold(again))
-    if (fold !== null && !isOf(stored, fold)) {
-      this.#miss(stored, OTHER_EVENTS)
-      fold = null
+    const alone = again && foldAlone(again, this.#optionsOf(again))
+    const isFound = alone !== null && isOf(stored, alone)
+    if (alone !== null && !isFound) this.#miss(stored, OTHER_EVENTS)
+    if (isFound && row === null) this.#put.slots.push(alone.slot)
+    if (this.#scratch === null) {
+      if (isFound && !isExpired) await this.#compare(stored, alone)
+      return
     }
-    if (fold !== null && row === null) this.#put.slots.push(fold.slot)
-    const known = fold === null && this.#scratch !== null ? blockOfRows(stored) : null
-    fold ??= known && (await this.#fold(known))
-    if (fold === null) return
-    if (this.#market !== null) {
-      this.#market.apply(fold)
-      await this.#scratch!.blocks.commit({ ...fold, log: encodeLog(fold, this.#deps.fold.cash) })
-    }
+    const block = isFound ? again : blockOfRows(stored)
+    if (block === null) return
+    const fold = await this.#fold(block, this.#scratch)
     if (!isExpired) await this.#compare(stored, fold)
   }
 
@@ -205,15 +199,17 @@ export class LostRows {
     return null
   }
 
-  /** Folds a block after all blocks before it; without a scratch store, after none. */
-  async #fold(block: DecodedBlock): Promise<BlockFold> {
-    const options = optionsAt(this.#deps.fold, this.#periods, block.slot)
-    if (this.#market !== null && !this.#hasBegun) this.#market = await this.#beginning(block.blockTime)
-    this.#hasBegun = true
-    const market = this.#market ?? (await restoreMarket(this.#storage, null))
-    const readSet = market.readSet(affectedKeys(block, options.cash))
-    market.load(this.#scratch === null ? noneStored(readSet) : await loadReadSet(this.#scratch, readSet))
-    return foldBlock(market, block, options)
+  #optionsOf({ slot }: DecodedBlock): FoldOptions {
+    return optionsAt(this.#deps.fold, this.#periods, slot)
+  }
+
+  /** Folds a block after all blocks before it, and commits it to the scratch store. */
+  async #fold(block: DecodedBlock, scratch: Storage): Promise<BlockFold> {
+    this.#market ??= await this.#beginning(block.blockTime)
+    const prepared = this.#market.prepare(block, this.#optionsOf(block))
+    const fold = prepared.fold(await loadReadSet(scratch, prepared.readSet))
+    await scratch.blocks.commit({ ...fold, log: encodeLog(fold, this.#deps.fold.cash) })
+    return fold
   }
 
   /**
@@ -226,7 +222,7 @@ export class LostRows {
     const end = { minute: sourceMinute ?? minute, price, fromChain: true, trades: [] }
     const isEarlier = sourceMinute !== null && sourceMinute < minute
     const solUsd = (isEarlier ? solUsdAfter(end, blockTime) : null) ?? COLD_SOL_USD
-    return new MarketState({ solUsd, totals: null, headTime: -Infinity })
+    return new MarketState({ ...EMPTY_START, solUsd })
   }
 
   /** Puts rows that are not stored. */

@@ -1,7 +1,7 @@
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import { WSOL } from '../../src/market/cash.ts'
-import { MarketState, type MarketLimits } from '../../src/market/market-state.ts'
+import { EMPTY_START, MarketState, type MarketLimits } from '../../src/market/market-state.ts'
 import type { LoadedRecords, ReadSet } from '../../src/market/read-set.ts'
 import { READ_FIRST } from '../../src/market/records.ts'
 import type { SlotRow, TradeRow } from '../../src/market/rows.ts'
@@ -20,18 +20,14 @@ export async function restoreMarket(
   head: SlotRow | null,
   limits: Partial<MarketLimits> = {}
 ): Promise<MarketState> {
-  if (head === null) {
-    const start = { solUsd: restoreSolUsd(null, null, []), totals: null, headTime: -Infinity }
-    return new MarketState(start, limits)
-  }
+  if (head === null) return new MarketState(EMPTY_START, limits)
   const minute = minuteOf(head.blockTime)
   const [price, rows, totals] = await Promise.all([
     storage.solPrices.atOrBefore(minute),
     solRowsSince(storage, minute),
     storage.totals.get()
   ])
-  const start = { solUsd: restoreSolUsd(head, price, rows), totals, headTime: head.blockTime }
-  return new MarketState(start, limits)
+  return new MarketState({ solUsd: restoreSolUsd(head, price, rows), totals, head }, limits)
 }
 
 /** Reads the trades of wrapped SOL since a time (Unix seconds), in cursor order. */

@@ -46,6 +46,8 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
   readonly presence: HintChannel<string> | null
   /** Tells whether hints of other processes' changes arrive. */
   readonly hints: Pick<HintChannel<unknown>, 'available'> | null
+  /** Subscribes to changes of documents, and names their shards by `hint`. Returns what ends that. */
+  readonly follow?: (owner: ShardOwner<Shard>) => () => void
   readonly make: (name: string, claim: ShardClaim) => Shard
   readonly documents: DocumentStore
   readonly isShared: boolean
@@ -91,6 +93,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Works until `draining` aborts, then finishes the requests in flight unless `kill` aborts. */
   async run(draining: AbortSignal, kill: AbortSignal): Promise<void> {
     const { leases, presence } = this.#deps
+    const unfollow = this.#deps.follow?.(this)
     const unsubscribe = presence?.subscribe((id) => this.#notePresence(id))
     const ended = new AbortController()
     const end = AbortSignal.any([draining, ended.signal])
@@ -102,6 +105,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     } finally {
       ended.abort()
       unsubscribe?.()
+      unfollow?.()
       await this.#endWith(kill)
     }
   }

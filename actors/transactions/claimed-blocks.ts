@@ -1,6 +1,7 @@
 import { NodeError } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { TransactionNode } from '../../src/transactions/ports.ts'
+import { asTheyEnd } from './as-they-end.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
 /** Blocks requested at a time, and in a round of a second: a chain makes two and a half in that time. */
@@ -11,8 +12,14 @@ const RETRY_MS = 15_000
 export interface ClaimedBlocksDeps {
   readonly node: Pick<TransactionNode, 'blockSignatures'>
   readonly clock: Clock
-  /** Receives a block of a transaction's slot, with its position in the block; null if the block does not have it. */
-  readonly given: (transaction: TrackedTransaction, slot: number, index: number | null) => void
+}
+
+/** A block that a node gave for the slot of a transaction's landing. */
+export interface GivenBlock {
+  readonly transaction: TrackedTransaction
+  readonly slot: number
+  /** Position of the transaction in the block; null if the block does not have it. */
+  readonly index: number | null
 }
 
 /**
@@ -28,23 +35,28 @@ export class ClaimedBlocks {
     this.#deps = deps
   }
 
-  /** Checks the claimed landings that are due. A fault of the nodes changes nothing. */
-  async check(all: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
+  /** Requests the blocks of claimed landings that are due. A fault of the nodes gives none. */
+  async *check(all: readonly TrackedTransaction[], signal: AbortSignal): AsyncGenerator<GivenBlock> {
     const nowMs = this.#deps.clock.now()
     if (nowMs < this.#notBeforeMs) return
     const due = all.filter(({ state, askBlockAtMs }) => state === 'claimed' && askBlockAtMs <= nowMs)
     const bySlot = [...Map.groupBy(due, ({ context }) => context.slot!)].slice(0, BLOCKS_MAX)
-    await Promise.all(
-      bySlot.map(async ([slot, transactions]) => {
-        for (const each of transactions) each.askBlockAtMs = nowMs + RETRY_MS
-        const signatures = await this.#signaturesOf(slot, signal)
-        if (signatures === null) return
-        for (const each of transactions) {
-          const index = signatures.indexOf(each.value.signature)
-          this.#deps.given(each, slot, index === -1 ? null : index)
-        }
-      })
+    for (const each of bySlot.flatMap(([, transactions]) => transactions))
+      each.askBlockAtMs = nowMs + RETRY_MS
+    const given = asTheyEnd(
+      bySlot,
+      BLOCKS_MAX,
+      async ([slot, transactions]) => ({
+        ...{ slot, transactions },
+        signatures: await this.#signaturesOf(slot, signal)
+      }),
+      signal
     )
+    for await (const { slot, transactions, signatures } of given)
+      for (const transaction of signatures === null ? [] : transactions) {
+        const index = signatures!.indexOf(transaction.value.signature)
+        yield { transaction, slot, index: index === -1 ? null : index }
+      }
   }
 
   /** Returns the signatures of a block; null if no node gives it. */

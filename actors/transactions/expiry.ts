@@ -3,8 +3,10 @@ import type { Clock } from '../../src/ports.ts'
 import { isBorneOut, NODES_ALONE_MS } from '../../src/transactions/independent-evidence.ts'
 import type { BlockSightings, TransactionNode } from '../../src/transactions/ports.ts'
 import { FOLLOWED_MS, type Submission } from '../../src/transactions/submission.ts'
-import type { StatusPoller } from './status-poller.ts'
+import type { LandingEvidence } from './landing-evidence.ts'
+import type { StatusAnswer, StatusPoller } from './status-poller.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
+import type { TransactionFact } from './transaction-fact.ts'
 
 /** Blocks for which a blockhash is valid (agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_BLOCKS = 150
@@ -31,12 +33,9 @@ const NONCE_PART = 1 / 20
 export interface ExpiryDeps {
   readonly node: Pick<TransactionNode, 'height' | 'isBlockhashValid' | 'nonce'>
   readonly sightings: Pick<BlockSightings, 'lastValidBlockHeight' | 'heights' | 'newest'>
-  readonly poller: Pick<StatusPoller, 'unknownAsOf'>
+  readonly poller: Pick<StatusPoller, 'history'>
+  readonly evidence: Pick<LandingEvidence, 'answered'>
   readonly clock: Clock
-  /** Called for each transaction whose expiry is proven. */
-  readonly expired: (transaction: TrackedTransaction) => void
-  /** Called for each that can land no more, while it is unknown whether it has landed. */
-  readonly unresolved: (transaction: TrackedTransaction) => void
 }
 
 /**
@@ -72,10 +71,13 @@ export class Expiry {
     return this.#known?.height ?? null
   }
 
-  /** Checks all tracked transactions. An outage of the nodes proves nothing and changes nothing. */
-  async check(all: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
+  /**
+   * Checks all tracked transactions. Yields the ends of their lifetimes, and their statuses. Each event is to be applied
+   * before the next one is read. An outage of the nodes proves nothing and changes nothing.
+   */
+  async *check(all: readonly TrackedTransaction[], signal: AbortSignal): AsyncGenerator<TransactionFact> {
     const nowMs = this.#deps.clock.now()
-    for (const each of all) if (each.nonceSpentSlot !== null && !each.isSending) this.#deps.expired(each)
+    for (const each of all) if (each.nonceSpentSlot !== null && !each.isSending) yield expired(each)
     const open = all.filter(({ state }) => state === 'sent')
     if (open.length === 0 || nowMs - this.#heightAtMs < HEIGHT_MS) return
     this.#heightAtMs = nowMs
@@ -83,8 +85,8 @@ export class Expiry {
       const known = await this.#deps.node.height(signal)
       this.#bound(open, known)
       this.#known = known
-      await this.#checkBlockhashes(open, known, signal)
-      await this.#checkNonces(open, signal)
+      yield* this.#checkBlockhashes(open, known, signal)
+      yield* this.#checkNonces(open, signal)
       await this.#findValid(open, signal)
     } catch (error) {
       if (!(error instanceof NodeError) && !signal.aborted) throw error
@@ -124,11 +126,11 @@ export class Expiry {
     }
   }
 
-  async #checkBlockhashes(
+  async *#checkBlockhashes(
     open: readonly TrackedTransaction[],
     { slot, height }: { readonly slot: number; readonly height: number },
     signal: AbortSignal
-  ): Promise<void> {
+  ): AsyncGenerator<TransactionFact> {
     // Heights rise by one a slot at most: if fewer slots have passed, the height is wrong.
     const nowMs = this.#deps.clock.now()
     const late = open.filter(({ lifetime, since, value: { receivedAtMs } }) => {
@@ -140,7 +142,7 @@ export class Expiry {
     const byBlockhash = [...Map.groupBy(late, ({ value }) => value.blockhash)].slice(0, ROUND_MAX)
     for (const [blockhash, transactions] of byBlockhash) {
       const { contextSlot, isValid } = await this.#deps.node.isBlockhashValid(blockhash, signal)
-      if (!isValid && contextSlot >= slot) await this.#conclude(transactions, contextSlot, signal)
+      if (!isValid && contextSlot >= slot) yield* this.#conclude(transactions, contextSlot, signal)
     }
   }
 
@@ -167,7 +169,10 @@ export class Expiry {
     }
   }
 
-  async #checkNonces(open: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
+  async *#checkNonces(
+    open: readonly TrackedTransaction[],
+    signal: AbortSignal
+  ): AsyncGenerator<TransactionFact> {
     const nowMs = this.#deps.clock.now()
     const due = open.filter(({ value, askNonceAtMs }) => value.nonceAccount !== null && askNonceAtMs <= nowMs)
     const byAccount = [...Map.groupBy(due, ({ value }) => value.nonceAccount!)].slice(0, ROUND_MAX)
@@ -180,7 +185,7 @@ export class Expiry {
         if (each.value.blockhash === nonce) each.unusedNonceSlot = contextSlot
         else if (isNonceUsed(each, contextSlot)) over.push(each)
       }
-      await this.#conclude(over, contextSlot, signal)
+      yield* this.#conclude(over, contextSlot, signal)
     }
   }
 
@@ -190,22 +195,36 @@ export class Expiry {
   }
 
   /** Ends transactions without a known status at a slot. The others have landed, and their statuses are applied. */
-  async #conclude(
+  async *#conclude(
     transactions: readonly TrackedTransaction[],
     slot: number,
     signal: AbortSignal
-  ): Promise<void> {
+  ): AsyncGenerator<TransactionFact> {
     if (transactions.length === 0) return
-    for (const { transaction, contextSlot } of await this.#deps.poller.unknownAsOf(transactions, signal))
+    const unknown: StatusAnswer[] = []
+    for await (const answers of this.#deps.poller.history(transactions, signal))
+      for (const answer of answers) {
+        yield* this.#deps.evidence.answered(answer)
+        if (answer.status === null) unknown.push(answer)
+      }
+    for (const { transaction, contextSlot } of unknown)
       // A send in flight is counted first.
       if (contextSlot >= slot && !transaction.isSending && !this.#isDenied(transaction))
-        this.#deps.expired(transaction)
+        yield expired(transaction)
     const sinceMs = this.#deps.clock.now() - FOLLOWED_MS.here
-    for (const each of transactions)
-      if (each.state === 'sent' && !each.isSending && (each.unknowableSinceMs ?? Infinity) <= sinceMs)
-        this.#deps.unresolved(each)
+    for (const transaction of transactions) {
+      const isUnknowable = (transaction.unknowableSinceMs ?? Infinity) <= sinceMs
+      // It can land no more, and it is unknown whether it has landed.
+      if (transaction.state === 'sent' && !transaction.isSending && isUnknowable)
+        yield { transaction, event: { type: 'following.ended' } }
+    }
   }
 }
+
+const expired = (transaction: TrackedTransaction): TransactionFact => ({
+  transaction,
+  event: { type: 'lifetime.ended' }
+})
 
 /**
  * Tells whether a nonce account with another value, at a slot, has used the nonce up. A client reads the nonce of a block

@@ -1,10 +1,12 @@
 import { isStale } from '../../machines/landing.ts'
-import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { BlockSightings, SightedBlock, SignatureStatus } from '../../src/transactions/ports.ts'
 import { isPossibleLanding } from '../../src/transactions/possible-landing.ts'
 import { SearchedBlocks } from '../../src/transactions/searched-blocks.ts'
+import type { GivenBlock } from './claimed-blocks.ts'
+import type { StatusAnswer } from './status-poller.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
+import type { TransactionFact } from './transaction-fact.ts'
 import type { TransactionTable } from './transaction-table.ts'
 
 /** Milliseconds after its last block for which a process counts as one that reads blocks: a dozen slots. */
@@ -14,14 +16,11 @@ export interface LandingEvidenceDeps {
   readonly table: TransactionTable
   readonly sightings: BlockSightings
   readonly clock: Clock
-  /** Applies an event of a transaction. */
-  readonly apply: (transaction: TrackedTransaction, event: TransactionEvent) => void
-  /** Called when a transaction is to be polled without waiting for the next round. */
-  readonly wake: () => void
 }
 
 /**
- * Judges what blocks and nodes state about the landings of tracked transactions.
+ * Judges what blocks and nodes state about the landings of tracked transactions. Each event is to be applied before the next
+ * one is read, because they build on each other.
  *
  * L1. A block that was read decides, either way: nodes cannot add a transaction to it, nor remove one while blocks come.
  * L2. A status that cannot be true is no answer: it proves neither a landing nor its absence.
@@ -30,16 +29,11 @@ export interface LandingEvidenceDeps {
 export class LandingEvidence {
   readonly #deps: LandingEvidenceDeps
   readonly #searched: SearchedBlocks
-  readonly #unsubscribe: () => void
   #blockAtMs = -Infinity
 
   constructor(deps: LandingEvidenceDeps) {
     this.#deps = deps
     this.#searched = new SearchedBlocks(deps.sightings)
-    this.#unsubscribe = deps.sightings.subscribe({
-      seen: (block) => this.#seen(block),
-      lost: (afterSlot) => this.#lost(afterSlot)
-    })
   }
 
   /** Whether blocks arrive in this process. */
@@ -47,8 +41,59 @@ export class LandingEvidence {
     return this.#deps.clock.now() - this.#blockAtMs < BLOCKS_MS
   }
 
-  /** Records a node's answer; `status` is null if the transaction had not landed at its slot. */
-  answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {
+  /** Judges a node's answer. */
+  answered(answer: StatusAnswer): Iterable<TransactionFact> {
+    // Most answers say that a transaction has not landed, as it is known.
+    return answer.status === null && answer.transaction.context.slot === null ? [] : this.#judged(answer)
+  }
+
+  /** Judges the block that a node gave for the slot of a landing. */
+  blockGiven({ transaction, slot, index }: GivenBlock): TransactionFact[] {
+    if (transaction.context.slot !== slot || transaction.context.evidence !== 'claim') return []
+    if (index !== null)
+      return [{ transaction, event: { type: 'landing.upheld', slot, evidence: 'block', index } }]
+    transaction.refutedSlot = slot
+    transaction.deniedAtMs = this.#deps.clock.now()
+    return [{ transaction, event: { type: 'fork.lost', afterSlot: slot - 1 } }]
+  }
+
+  /** Accepts the word of one node about a landing, because nothing more can be found out. */
+  accept(transaction: TrackedTransaction): TransactionFact[] {
+    const { slot } = transaction.context
+    if (slot === null) return []
+    return [{ transaction, event: { type: 'landing.upheld', slot, evidence: 'node', index: null } }]
+  }
+
+  /** Judges a block that was read. */
+  *seen(block: SightedBlock): Generator<TransactionFact, void> {
+    const { slot, commitment, sightings, nonces } = block
+    const atMs = this.#deps.clock.now()
+    this.#blockAtMs = atMs
+    this.#searched.add(slot)
+    for (const { signature, index, failed } of sightings)
+      for (const transaction of this.#deps.table.having(signature))
+        yield { transaction, event: { type: 'block.seen', slot, commitment, index, failed, atMs } }
+    for (const nonce of nonces)
+      for (const transaction of this.#deps.table)
+        if (transaction.noteNonce(nonce, block)) yield { transaction, event: null }
+    // A block that was read without a transaction takes its landing back, whatever nodes say.
+    for (const transaction of this.#deps.table) {
+      const landed = transaction.context
+      if (landed.slot !== null && landed.evidence !== 'block' && this.#isRefuted(transaction, landed.slot))
+        yield { transaction, event: { type: 'fork.lost', afterSlot: landed.slot - 1 } }
+    }
+  }
+
+  /** Takes back what was found in the blocks after a slot, which are of a lost fork. */
+  *lost(afterSlot: number): Generator<TransactionFact, void> {
+    this.#searched.forget(afterSlot)
+    for (const transaction of this.#deps.table) {
+      transaction.noteLost(afterSlot)
+      yield { transaction, event: { type: 'fork.lost', afterSlot } }
+    }
+  }
+
+  *#judged({ transaction, status, contextSlot }: StatusAnswer): Generator<TransactionFact, void> {
     const atMs = this.#deps.clock.now()
     // A wrong answer is no answer: neither a landing nor its absence.
     if (status !== null && !this.#isCredible(transaction, status, contextSlot))
@@ -59,57 +104,15 @@ export class LandingEvidence {
     const isFirm = evidence === 'block' && this.hasBlocks
     if (isOld && slot !== null && !isFirm && transaction.isContradicted(contextSlot)) {
       transaction.deniedAtMs = atMs
-      this.#deps.apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
+      yield { transaction, event: { type: 'fork.lost', afterSlot: slot - 1 } }
     }
     if (status === null) return
     const { nodes = 1 } = status
-    this.#deps.apply(transaction, { type: 'status.seen', ...status, nodes, contextSlot, atMs })
+    yield { transaction, event: { type: 'status.seen', ...status, nodes, contextSlot, atMs } }
     if (status.commitment !== 'finalized' || nodes > 1 || transaction.isFinalToOne || transaction.isOver)
       return
     transaction.isFinalToOne = true
     transaction.askAtMs = 0
-  }
-
-  /** Records the block that a node gave for the slot of a landing: the position in it, or null if it is not there. */
-  blockGiven(transaction: TrackedTransaction, slot: number, index: number | null): void {
-    if (transaction.context.slot !== slot || transaction.context.evidence !== 'claim') return
-    if (index !== null)
-      return this.#deps.apply(transaction, { type: 'landing.upheld', slot, evidence: 'block', index })
-    transaction.refutedSlot = slot
-    transaction.deniedAtMs = this.#deps.clock.now()
-    this.#deps.apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
-  }
-
-  /** Accepts the word of one node about a landing, because nothing more can be found out. */
-  accept(transaction: TrackedTransaction): void {
-    const { slot } = transaction.context
-    if (slot === null) return
-    this.#deps.apply(transaction, { type: 'landing.upheld', slot, evidence: 'node', index: null })
-  }
-
-  /** Stops reading blocks. */
-  end(): void {
-    this.#unsubscribe()
-  }
-
-  #seen(block: SightedBlock): void {
-    const { slot, commitment, sightings, nonces } = block
-    const atMs = this.#deps.clock.now()
-    this.#blockAtMs = atMs
-    this.#searched.add(slot)
-    for (const { signature, index, failed } of sightings)
-      for (const each of this.#deps.table.having(signature))
-        this.#deps.apply(each, { type: 'block.seen', slot, commitment, index, failed, atMs })
-    for (const nonce of nonces)
-      for (const each of this.#deps.table) if (each.noteNonce(nonce, block)) this.#deps.wake()
-    for (const each of this.#deps.table) this.#refute(each)
-  }
-
-  /** Takes back the landing of a transaction in a block that was read without it, whatever nodes say. */
-  #refute(transaction: TrackedTransaction): void {
-    const { slot, evidence } = transaction.context
-    if (slot !== null && evidence !== 'block' && this.#isRefuted(transaction, slot))
-      this.#deps.apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
   }
 
   /** Tells whether the block of a slot was searched for a transaction and does not have it. */
@@ -129,13 +132,5 @@ export class LandingEvidence {
       contextSlot,
       this.#deps.clock.now()
     )
-  }
-
-  #lost(afterSlot: number): void {
-    this.#searched.forget(afterSlot)
-    for (const each of this.#deps.table) {
-      each.noteLost(afterSlot)
-      this.#deps.apply(each, { type: 'fork.lost', afterSlot })
-    }
   }
 }

@@ -2,6 +2,7 @@ import { NodeError } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
 import { isAbsent, isBeyondCache, RECENT_MS, statusesOrCached } from '../../src/transactions/absence.ts'
 import type { SignatureStatus, TransactionNode } from '../../src/transactions/ports.ts'
+import { asTheyEnd } from './as-they-end.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
 /** Signatures of one request (the limit of getSignatureStatuses). */
@@ -22,17 +23,18 @@ const REST_WITH_BLOCKS = 5
 const REST_CONFIRMED = 2
 /** Intervals for a signature that one node calls final, of which a minute of equal answers is awaited. */
 const REST_CLAIMED = 5
+
 export interface StatusPollerDeps {
   readonly node: Pick<TransactionNode, 'statuses'>
   readonly clock: Clock
-  /** Tells whether blocks arrive in this process. */
-  readonly hasBlocks: () => boolean
-  /** Receives each answer with its slot; null if the transaction had not landed by then. */
-  readonly answered: (
-    transaction: TrackedTransaction,
-    status: SignatureStatus | null,
-    contextSlot: number
-  ) => void
+}
+
+/** A node's statement about a transaction. */
+export interface StatusAnswer {
+  readonly transaction: TrackedTransaction
+  /** Null if it had not landed at the slot. */
+  readonly status: SignatureStatus | null
+  readonly contextSlot: number
 }
 
 /** A request for the statuses of some transactions: of the newest node, of every node, or also from the histories. */
@@ -51,11 +53,18 @@ export class StatusPoller {
     this.#deps = deps
   }
 
-  /** Requests the statuses that are due. An outage of the nodes changes nothing. */
-  async poll(all: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
+  /**
+   * Requests the statuses that are due. Yields the answers to each request. An outage of the nodes gives none. `hasBlocks`
+   * tells whether blocks arrive in this process.
+   */
+  poll(
+    all: readonly TrackedTransaction[],
+    hasBlocks: boolean,
+    signal: AbortSignal
+  ): AsyncGenerator<readonly StatusAnswer[]> {
     const nowMs = this.#deps.clock.now()
     const due = all.filter((each) => !each.isOver && each.askAtMs <= nowMs)
-    for (const each of due) each.askAtMs = nowMs + this.#intervalOf(each, all.length)
+    for (const each of due) each.askAtMs = nowMs + intervalOf(each, all.length, hasBlocks)
     const isOld = ({ context, value }: TrackedTransaction): boolean =>
       nowMs - (context.firstSentAtMs ?? value.receivedAtMs) > RECENT_MS
     const kindOf = (each: TrackedTransaction): StatusRequest['kind'] =>
@@ -63,34 +72,22 @@ export class StatusPoller {
     const requests: StatusRequest[] = [...Map.groupBy(due, kindOf)].flatMap(([kind, transactions]) =>
       chunked(transactions).map((chunk) => ({ kind, chunk }))
     )
-    const lane = async (): Promise<void> => {
-      for (let next = requests.pop(); next !== undefined && !signal.aborted; next = requests.pop())
-        await this.#request(next, signal)
-    }
-    await Promise.all(Array.from({ length: LANES }, lane))
+    return asTheyEnd(requests, LANES, (request) => this.#request(request, signal), signal)
   }
 
   /**
-   * Requests the statuses, also from the node's history. Resolves with the transactions that had not landed at a slot. If
-   * the node has no history, these are the transactions that its cache never had since their reception, without a gap.
+   * Requests statuses also from the node's history. If the node has no history, a transaction had not landed if the cache
+   * never had it since its reception, without a gap.
    */
-  async unknownAsOf(
+  async *history(
     transactions: readonly TrackedTransaction[],
     signal: AbortSignal
-  ): Promise<{ readonly transaction: TrackedTransaction; readonly contextSlot: number }[]> {
-    const unknown: { transaction: TrackedTransaction; contextSlot: number }[] = []
-    for (const chunk of chunked(transactions))
-      await this.#request({ kind: 'history', chunk }, signal, (transaction, contextSlot) =>
-        unknown.push({ transaction, contextSlot })
-      )
-    return unknown
+  ): AsyncGenerator<readonly StatusAnswer[]> {
+    for (const chunk of chunked(transactions)) yield await this.#request({ kind: 'history', chunk }, signal)
   }
 
-  async #request(
-    { kind, chunk }: StatusRequest,
-    signal: AbortSignal,
-    onUnknown: (transaction: TrackedTransaction, contextSlot: number) => void = () => undefined
-  ): Promise<void> {
+  async #request({ kind, chunk }: StatusRequest, signal: AbortSignal): Promise<readonly StatusAnswer[]> {
+    const answers: StatusAnswer[] = []
     try {
       const signatures = chunk.map(({ value }) => value.signature)
       const options = { history: kind === 'history', everyNode: kind !== 'recent' }
@@ -105,16 +102,16 @@ export class StatusPoller {
         const status = statuses[at] ?? null
         if (status === null) {
           const isProven = this.#noteAbsence(transaction, contextSlot, isWhole)
-          if (isProven) onUnknown(transaction, contextSlot)
           transaction.noteAnswer(isProven || kind !== 'history', this.#deps.clock.now())
           // Either a node without history has forgotten it, or it never landed: the answer does not show which.
           if (!isProven) continue
         }
-        this.#deps.answered(transaction, status, contextSlot)
+        answers.push({ transaction, status, contextSlot })
       }
     } catch (error) {
       if (!(error instanceof NodeError) && !signal.aborted) throw error
     }
+    return answers
   }
 
   /**
@@ -138,14 +135,14 @@ export class StatusPoller {
     transaction.absentSlot = Math.max(slot, absentSlot ?? 0)
     return true
   }
+}
 
-  #intervalOf({ state }: TrackedTransaction, tracked: number): number {
-    const requests = Math.ceil(tracked / SIGNATURES_MAX)
-    const intervalMs = Math.max(INTERVAL_MS, (requests / REQUESTS_PER_SECOND) * 1_000)
-    if (state === 'sent' && this.#deps.hasBlocks()) return intervalMs * REST_WITH_BLOCKS
-    if (state === 'claimed') return intervalMs * REST_CLAIMED
-    return state === 'confirmed' ? intervalMs * REST_CONFIRMED : intervalMs
-  }
+function intervalOf({ state }: TrackedTransaction, tracked: number, hasBlocks: boolean): number {
+  const requests = Math.ceil(tracked / SIGNATURES_MAX)
+  const intervalMs = Math.max(INTERVAL_MS, (requests / REQUESTS_PER_SECOND) * 1_000)
+  if (state === 'sent' && hasBlocks) return intervalMs * REST_WITH_BLOCKS
+  if (state === 'claimed') return intervalMs * REST_CLAIMED
+  return state === 'confirmed' ? intervalMs * REST_CONFIRMED : intervalMs
 }
 
 function chunked(all: readonly TrackedTransaction[]): (readonly TrackedTransaction[])[] {

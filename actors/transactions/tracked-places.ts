@@ -11,16 +11,13 @@ import type { TransactionTable } from './transaction-table.ts'
 export class TrackedPlaces {
   readonly #table: TransactionTable
   readonly #clock: Clock
-  readonly #endTracking: (transaction: TrackedTransaction) => void
   #isFull = false
   /** Transactions whose tracking ends early, because another transaction needs the place; until the end is stored. */
   readonly #released = new Set<TrackedTransaction>()
 
-  /** `endTracking` is called with a transaction that releases its place. */
-  constructor(table: TransactionTable, clock: Clock, endTracking: (transaction: TrackedTransaction) => void) {
+  constructor(table: TransactionTable, clock: Clock) {
     this.#table = table
     this.#clock = clock
-    this.#endTracking = endTracking
   }
 
   /** Whether the last transaction that needed a place got none. */
@@ -43,11 +40,14 @@ export class TrackedPlaces {
     }
   }
 
-  /** Finds a place for a transaction. Returns false if all are taken. */
-  take(transaction: TrackedTransaction): boolean {
-    if (!this.#isIdle(transaction)) this.#makeRoom(transaction.value.tenant)
+  /** Finds a place for a transaction; `released` is one that releases its own, and whose tracking ends. */
+  take(transaction: TrackedTransaction): {
+    readonly hasPlace: boolean
+    readonly released: TrackedTransaction | null
+  } {
+    const released = this.#isIdle(transaction) ? null : this.#release(transaction.value.tenant)
     this.#isFull = this.#inUse >= TRACKED_PER_PROCESS_MAX
-    return !this.#isFull
+    return { hasPlace: !this.#isFull, released }
   }
 
   /** Forgets a transaction that is no longer tracked. */
@@ -68,13 +68,12 @@ export class TrackedPlaces {
     !this.#released.has(each) &&
     !each.isLooping(this.#clock.now())
 
-  /** Ends the tracking of an idle transaction if a tenant needs its place. */
-  #makeRoom(tenant: string): void {
+  /** Releases the place of an idle transaction if a tenant needs one, and returns the transaction; null if it does not. */
+  #release(tenant: string): TrackedTransaction | null {
     const isFull =
       this.#inUse >= TRACKED_PER_PROCESS_MAX || this.#table.count(tenant) >= TRACKED_PER_TENANT_MAX
     const released = isFull ? releasedFor(tenant, this.#table.byTenant, this.#isIdle) : null
-    if (released === null) return
-    this.#released.add(released)
-    this.#endTracking(released)
+    if (released !== null) this.#released.add(released)
+    return released
   }
 }

@@ -18,6 +18,7 @@ import { StatusPoller } from './status-poller.ts'
 import { TrackedPlaces } from './tracked-places.ts'
 import { TrackedTransaction } from './tracked-transaction.ts'
 import type { TrackerDeps } from './tracker-deps.ts'
+import type { TransactionFact } from './transaction-fact.ts'
 import { TransactionTable } from './transaction-table.ts'
 
 /** Poll interval of the statuses that are due, in milliseconds. Arbitrary; the poller spaces the requests of each. */
@@ -47,6 +48,7 @@ export class Tracker {
   readonly #expiry: Expiry
   readonly #claimedBlocks: ClaimedBlocks
   readonly #evidence: LandingEvidence
+  readonly #unsubscribe: () => void
   readonly #look = new AutoResetEvent()
   readonly #ended = new AbortController()
   readonly #places: TrackedPlaces
@@ -59,15 +61,11 @@ export class Tracker {
   constructor(deps: TrackerDeps) {
     const { clock, node, sightings, documents, retentionMs, metrics, changes, report } = deps
     this.#deps = deps
-    this.#places = new TrackedPlaces(this.#table, clock, (each) =>
-      this.#apply(each, { type: 'following.ended' })
-    )
-    this.#evidence = new LandingEvidence({
-      table: this.#table,
-      sightings,
-      clock,
-      apply: (each, event) => this.#apply(each, event),
-      wake: () => this.#look.set()
+    this.#places = new TrackedPlaces(this.#table, clock)
+    this.#evidence = new LandingEvidence({ table: this.#table, sightings, clock })
+    this.#unsubscribe = sightings.subscribe({
+      seen: (block) => this.#applyAll(this.#evidence.seen(block)),
+      lost: (afterSlot) => this.#applyAll(this.#evidence.lost(afterSlot))
     })
     this.#writer = new ProgressWriter(
       {
@@ -90,25 +88,9 @@ export class Tracker {
       },
       this.#ended.signal
     )
-    this.#poller = new StatusPoller({
-      node,
-      clock,
-      hasBlocks: () => this.#evidence.hasBlocks,
-      answered: (each, status, slot) => this.#evidence.answered(each, status, slot)
-    })
-    this.#claimedBlocks = new ClaimedBlocks({
-      node,
-      clock,
-      given: (each, slot, index) => this.#evidence.blockGiven(each, slot, index)
-    })
-    this.#expiry = new Expiry({
-      node,
-      sightings,
-      clock,
-      poller: this.#poller,
-      expired: (each) => this.#apply(each, { type: 'lifetime.ended' }),
-      unresolved: (each) => this.#apply(each, { type: 'following.ended' })
-    })
+    this.#poller = new StatusPoller({ node, clock })
+    this.#claimedBlocks = new ClaimedBlocks({ node, clock })
+    this.#expiry = new Expiry({ node, sightings, clock, poller: this.#poller, evidence: this.#evidence })
     metrics.show(() => this.states)
   }
 
@@ -200,13 +182,15 @@ export class Tracker {
   async run(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       const all = [...this.#table]
-      await this.#poller.poll(all, end)
-      await this.#claimedBlocks.check(all, end)
-      await this.#expiry.check(all, end)
+      for await (const answers of this.#poller.poll(all, this.#evidence.hasBlocks, end))
+        for (const answer of answers) this.#applyAll(this.#evidence.answered(answer))
+      for await (const given of this.#claimedBlocks.check(all, end))
+        this.#applyAll(this.#evidence.blockGiven(given))
+      for await (const fact of this.#expiry.check(all, end)) this.#applyAll([fact])
       const nowMs = this.#deps.clock.now()
       for (const each of all)
         if (each.isFollowedEnough(nowMs) && !each.isSending) this.#apply(each, { type: 'following.ended' })
-        else if (each.isCheckedEnough(nowMs)) this.#evidence.accept(each)
+        else if (each.isCheckedEnough(nowMs)) this.#applyAll(this.#evidence.accept(each))
       await this.#look.wait(this.#deps.clock, this.size === 0 ? IDLE_MS : ROUND_MS, end)
     }
   }
@@ -227,7 +211,7 @@ export class Tracker {
   end(): void {
     this.#ended.abort()
     this.#loop.end()
-    this.#evidence.end()
+    this.#unsubscribe()
     for (const each of this.#table) this.#remove(each)
     this.#deps.metrics.show(null)
   }
@@ -244,13 +228,22 @@ export class Tracker {
     const nowMs = this.#deps.clock.now()
     const { readTo } = this.#deps.sightings
     const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs, readTo)
-    if (!this.#places.take(added)) return
+    const { hasPlace, released } = this.#places.take(added)
+    if (released !== null) this.#apply(released, { type: 'following.ended' })
+    if (!hasPlace) return
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature, nonceAccount)
     if (published !== null) this.#writer.restore(added, published)
     if (added.isLooping(nowMs)) this.#loop.begin(added, nowMs)
     else this.#writer.add(added)
+  }
+
+  /** Applies each fact before the next one is read. */
+  #applyAll(facts: Iterable<TransactionFact>): void {
+    for (const { transaction, event } of facts)
+      if (event === null) this.#look.set()
+      else this.#apply(transaction, event)
   }
 
   #apply(transaction: TrackedTransaction, event: TransactionEvent): void {

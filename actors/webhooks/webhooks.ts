@@ -14,9 +14,11 @@ import { isOutage } from '../storage/retry.ts'
 import { DynamicSupervisor } from '../supervision/dynamic-supervisor.ts'
 import type { Run } from '../supervision/process.ts'
 import { PastReader } from './past-reader.ts'
-import { DELIVERY_POLICY } from './tenant-webhooks.ts'
+import { DELIVERY_POLICY } from './owned-webhook.ts'
+import { webhookShards, type WebhookShard } from './shard.ts'
 import { TurnSlices } from './turn-slices.ts'
-import { WebhookOwner } from './webhook-owner.ts'
+import type { WebhookDelivery } from './delivery.ts'
+import { tenantShard } from '../../src/access/tenant-shard.ts'
 
 /** The part of a process that sends and signs POSTs. */
 export interface Outgoing {
@@ -61,7 +63,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
     )
     const deliveries = new DynamicSupervisor(DELIVERY_POLICY, { ...deps, report, isKnown: isOutage })
     supervises('deliveries', () => deliveries)
-    const owner = new WebhookOwner(coordination, {
+    const owner = webhookShards(coordination, {
       ...deps,
       hub,
       past,
@@ -76,28 +78,30 @@ export function webhooks<Needs extends WebhooksNeeds>(
       deliveries,
       report
     })
+    const running = (): WebhookDelivery[] => owner.shards.flatMap(({ deliveries: ofShard }) => ofShard)
+    const sum = (of: (shard: WebhookShard) => number): number =>
+      owner.shards.reduce((total, shard) => total + of(shard), 0)
     const count = (state: string): number =>
-      owner.deliveries.filter(
-        (each) => (typeof each.state === 'string' ? each.state : each.state.active) === state
-      ).length
-    gauge('shards', () => owner.shards)
-    gauge('tenants', () => owner.tenants)
-    gauge('webhooks', () => owner.webhooks)
+      running().filter((each) => (typeof each.state === 'string' ? each.state : each.state.active) === state)
+        .length
+    const active = (): number => running().filter(isActive).length
+    const deactivated = (): number => sum(({ webhooks: ofShard }) => ofShard) - active()
+    const behind = (): number => running().filter(({ isBehind }) => isBehind).length
+    gauge('shards', () => owner.shards.length)
+    gauge('tenants', () => sum(({ tenants }) => tenants))
+    gauge('webhooks', () => sum(({ webhooks: ofShard }) => ofShard))
     for (const state of ['idle', 'gathering', 'recording', 'posting', 'waiting', 'draining'])
       gauge(state, () => count(state))
-    gauge('deactivated', () => owner.webhooks - owner.deliveries.filter(isActive).length)
-    gauge('behind', () => owner.deliveries.filter(({ isBehind }) => isBehind).length)
-    gauge('buffered_events', () => owner.deliveries.reduce((sum, { buffered }) => sum + buffered, 0))
+    gauge('deactivated', deactivated)
+    gauge('behind', behind)
+    gauge('buffered_events', () => running().reduce((total, { buffered }) => total + buffered, 0))
     gauge('restarts', () => deliveries.restarts)
     gauge('reading_past', () => past.reading)
     gauge('posts_in_flight', () => sender.inFlight ?? 0)
     gauge('posts_waiting', () => sender.waiting ?? 0)
-    deps.metrics.show({
-      active: () => owner.deliveries.filter(isActive).length,
-      deactivated: () => owner.webhooks - owner.deliveries.filter(isActive).length,
-      behind: () => owner.deliveries.filter(({ isBehind }) => isBehind).length
-    })
-    deps.local.serve((tenant, id) => owner.buffered(tenant, id))
+    deps.metrics.show({ active, deactivated, behind })
+    // Null where another process delivers.
+    deps.local.serve((tenant, id) => owner.shard(tenantShard(tenant))?.delivery(tenant, id)?.buffered ?? null)
     ready()
     try {
       await owner.run(draining, signal)

@@ -3,7 +3,8 @@ import { PastReader } from '../../actors/webhooks/past-reader.ts'
 import { PooledSender } from '../../actors/webhooks/sender.ts'
 import { TurnSlices } from '../../actors/webhooks/turn-slices.ts'
 import { DynamicSupervisor } from '../../actors/supervision/dynamic-supervisor.ts'
-import { DELIVERY_POLICY, TenantWebhooks } from '../../actors/webhooks/tenant-webhooks.ts'
+import { DELIVERY_POLICY } from '../../actors/webhooks/owned-webhook.ts'
+import { WebhookShard } from '../../actors/webhooks/shard.ts'
 import type { WebhookDelivery } from '../../actors/webhooks/delivery.ts'
 import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -16,7 +17,7 @@ import { WebhookChanges } from '../../src/webhooks/changes.ts'
 import { UrlGuard } from '../../src/webhooks/url-guard.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
 import { WEBHOOK, type Webhook, type WebhookPost, type WebhookProgress } from '../../src/webhooks/webhook.ts'
-import { Documents, type Stored } from '../../storage/documents.ts'
+import { Documents } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { sampleWebhook } from '../../test/webhooks/stored-webhook.ts'
@@ -37,7 +38,7 @@ export class Engine {
   readonly #sender: PooledSender
   readonly #secrets = new WebhookSecrets(new Uint8Array(32).fill(7))
   readonly #documents: Documents<Webhook, never, 'slot', WebhookProgress>
-  #tenants: TenantWebhooks[] = []
+  #shards: WebhookShard[] = []
   readonly #supervisor = new DynamicSupervisor(DELIVERY_POLICY, { ...systemPorts, report })
   /** Called with each POST, while bodies are collected. */
   onPost: ((post: WebhookPost) => void) | null = null
@@ -61,7 +62,7 @@ export class Engine {
   }
 
   get deliveries(): WebhookDelivery[] {
-    return this.#tenants.flatMap(({ deliveries }) => deliveries)
+    return this.#shards.flatMap(({ deliveries }) => deliveries)
   }
 
   get restarts(): number {
@@ -82,14 +83,6 @@ export class Engine {
 
   /** Starts the deliveries of all stored webhooks, and resolves when all are idle. */
   async start(): Promise<void> {
-    const byTenant = new Map<string, Stored<Webhook>[]>()
-    for (const shard of SHARD_NAMES)
-      for (const stored of await this.#documents.all(shard)) {
-        const { tenant } = stored.value
-        const known = byTenant.get(tenant)
-        if (known === undefined) byTenant.set(tenant, [stored])
-        else known.push(stored)
-      }
     const { storage } = this
     const { clock, random } = systemPorts
     const retry = retryWhileUnavailable(storage, clock)
@@ -115,11 +108,8 @@ export class Engine {
       report
     }
     const claim = { token: TOKEN, lost: new AbortController().signal, held: true, outranked: () => undefined }
-    for (const documents of byTenant.values()) {
-      const tenant = new TenantWebhooks(claim, deps)
-      tenant.sync(documents)
-      this.#tenants.push(tenant)
-    }
+    this.#shards = SHARD_NAMES.map((name) => new WebhookShard(name, claim, deps))
+    for (const shard of this.#shards) await shard.sync()
   }
 
   #webhook(plan: Plan, url: string): Webhook {

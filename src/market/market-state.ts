@@ -3,18 +3,22 @@ import type { Pubkey } from '../chain/pubkey.ts'
 import { MARKET } from './activity.ts'
 import type { ActivityHour, ActivityOf, HourAddress, TotalsRow } from './activity-rows.ts'
 import { bucketStart, bucketStarts } from './candles.ts'
-import type { BlockFold, KnownMarket } from './fold.ts'
+import type { DecodedBlock } from './block.ts'
+import { foldBlock } from './fold.ts'
+import type { BlockFold, FoldOptions, KnownMarket } from './fold.ts'
+import { marketBefore, type KeptBlock } from './kept-block.ts'
 import { LruCache } from './lru-cache.ts'
+import { noneStored } from './read-set.ts'
 import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
 import { addressText, byName, LATEST, rowText } from './records.ts'
 import type { AddressOf, LatestName, RowOf } from './records.ts'
 import { INTERVALS } from './rows.ts'
-import type { Candle, CandleAddress, CandleUpsert, Interval } from './rows.ts'
+import type { Candle, CandleAddress, CandleUpsert, Interval, SlotRow } from './rows.ts'
 import { RunningHour } from './running-hour.ts'
-import type { SolUsd } from './sol-usd.ts'
-import type { AffectedKeys } from './affected-keys.ts'
+import { COLD_SOL_USD, type SolUsd } from './sol-usd.ts'
+import { affectedKeys, type AffectedKeys } from './affected-keys.ts'
 
 /** A cached row, with the cached end of its series. */
 interface Held<Row> {
@@ -36,8 +40,22 @@ interface Buckets {
 export interface MarketStart {
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  /** Block time of the committed head, -Infinity on an empty store. */
-  readonly headTime: number
+  /** The last block; null on an empty store. */
+  readonly head: SlotRow | null
+}
+
+/** The start of an empty store. */
+export const EMPTY_START: MarketStart = { solUsd: COLD_SOL_USD, totals: null, head: null }
+
+/** A block that can be folded once the store has answered. */
+export interface PreparedBlock {
+  readonly affected: AffectedKeys
+  /** Addresses that the block needs and memory does not hold. */
+  readonly readSet: ReadSet
+  /** Folds the block on the store's answers, and advances the market. Throws if another block was prepared since. */
+  fold(loaded: LoadedRecords): BlockFold
+  /** Folds the block, and returns it also with the state that it was folded on. */
+  foldKept(loaded: LoadedRecords): { readonly fold: BlockFold; readonly kept: KeptBlock }
 }
 
 /**
@@ -74,12 +92,18 @@ export function marketLimits(bytesMax: number): MarketSize {
   return rowsOfEach(Math.max(Math.floor(bytesMax / MINT_BYTES), 1))
 }
 
+/** Folds a block as the first of an empty store. Pure: the result depends only on the block. */
+export function foldAlone(block: DecodedBlock, options: FoldOptions): BlockFold {
+  const prepared = new MarketState(EMPTY_START).prepare(block, options)
+  return prepared.fold(noneStored(prepared.readSet))
+}
+
 /**
- * Cache of the rows that recent blocks affected, so that folding the next block seldom reads the store. For each
- * block: `missing` returns what to load, `load` takes it, `foldBlock` reads, and `apply` adds the fold once it is
- * durable. Absence from the store is cached as well.
+ * The market after a block, and the rows that recent blocks affected, so that folding the next block seldom reads the
+ * store. `prepare` returns what to read, and `fold` of what it returned gives all records of the block. Absence from the
+ * store is cached as well.
  *
- * M1. (INVARIANTS 10) `apply` leaves at most a fixed number of rows of each kind and evicts the least recently used.
+ * M1. (INVARIANTS 10) A fold leaves at most a fixed number of rows of each kind and evicts the least recently used.
  *     It also evicts rows unused for many blocks.
  * M2. A bucket or hour later than any block so far cannot be stored, so a new minute of a known pair loads nothing.
  * M3. Reading a row that was neither loaded nor written is a caller's error and throws.
@@ -87,6 +111,9 @@ export function marketLimits(bytesMax: number): MarketSize {
 export class MarketState implements KnownMarket {
   #solUsd: SolUsd
   #totals: TotalsRow | null
+  #head: SlotRow | null
+  /** The block that is folded next. */
+  #prepared: PreparedBlock | null = null
   /** No stored block is later. */
   #newestTime: number
   readonly #latest: { readonly [Name in LatestName]: LruCache<Held<RowOf<Name>>> }
@@ -96,7 +123,8 @@ export class MarketState implements KnownMarket {
     const { quietBlocks = QUIET_BLOCKS, ...rows } = limits
     this.#solUsd = start.solUsd
     this.#totals = start.totals
-    this.#newestTime = start.headTime + TIME_FALLS_MAX
+    this.#head = start.head
+    this.#newestTime = (start.head?.blockTime ?? -Infinity) + TIME_FALLS_MAX
     const sizes = { ...rowsOfEach(ROWS_MAX), ...rows }
     this.#latest = byName(LATEST, (name) => new LruCache<Held<never>>(name, sizes[name], quietBlocks))
     this.#market = new RunningHour(this.#newestTime)
@@ -110,6 +138,11 @@ export class MarketState implements KnownMarket {
     return this.#totals
   }
 
+  /** The last block that was folded; null on an empty store. */
+  get head(): SlotRow | null {
+    return this.#head
+  }
+
   /** Estimated from the kind with the most rows. */
   get bytes(): number {
     return Math.max(...Object.values<number>(this.size)) * MINT_BYTES
@@ -119,13 +152,42 @@ export class MarketState implements KnownMarket {
     return byName<MarketSize>(LATEST, (name) => this.#latest[name].size)
   }
 
-  /** Returns the addresses that a block needs and that are not cached; marks those that are cached as used. */
-  readSet(affected: AffectedKeys): ReadSet {
+  /** Begins to fold the block after the head. Marks the cached rows that it needs as used. */
+  prepare(block: DecodedBlock, options: FoldOptions): PreparedBlock {
+    const affected = affectedKeys(block, options.cash)
+    const fold = (): BlockFold => {
+      const folded = foldBlock(this, block, options)
+      this.#apply(folded)
+      return folded
+    }
+    const load = (loaded: LoadedRecords): void => {
+      if (this.#prepared !== prepared) throw new Error(`block ${block.slot} is folded out of order`)
+      this.#prepared = null
+      this.#load(loaded)
+    }
+    const prepared: PreparedBlock = {
+      affected,
+      readSet: this.#readSet(affected),
+      fold: (loaded) => {
+        load(loaded)
+        return fold()
+      },
+      foldKept: (loaded) => {
+        load(loaded)
+        const kept = { block, before: marketBefore(this, this.#head, affected) }
+        return { fold: fold(), kept }
+      }
+    }
+    this.#prepared = prepared
+    return prepared
+  }
+
+  #readSet(affected: AffectedKeys): ReadSet {
     const latest = byName<Pick<ReadSet, LatestName>>(LATEST, (name) => this.#notHeld(name, affected))
     return { ...latest, candles: this.#candlesNotHeld(affected), activity: this.#hoursNotHeld(affected) }
   }
 
-  load(loaded: LoadedRecords): void {
+  #load(loaded: LoadedRecords): void {
     for (const name of LATEST)
       for (const { address, row } of loaded[name]) this.#hold(name, addressText(name, address), row)
     for (const { address, row } of loaded.candles) {
@@ -154,9 +216,10 @@ export class MarketState implements KnownMarket {
     return activity
   }
 
-  /** Applies the changes of a committed block, and evicts what exceeds the limits. */
-  apply(fold: BlockFold): void {
+  /** Applies the changes of a block, and evicts what exceeds the limits. */
+  #apply(fold: BlockFold): void {
     const { blockTime } = fold.slot
+    this.#head = fold.slot
     this.#solUsd = fold.solUsd
     this.#totals = fold.totals ?? this.#totals
     this.#newestTime = Math.max(this.#newestTime, blockTime)

@@ -36,5 +36,10 @@ export function loadedRecordsFrom(
   )
 }
 
+/** The answers of two sources, of which each has answered for other addresses. */
+export function joinedRecords(one: LoadedRecords, other: LoadedRecords): LoadedRecords {
+  return byName<LoadedRecords>(READ_FIRST, (name) => [...one[name], ...other[name]])
+}
+
 /** The answers of an empty store. */
 export const noneStored = (readSet: ReadSet): LoadedRecords => loadedRecordsFrom(readSet, () => null)

@@ -1,20 +1,18 @@
 import type { Amendment, Edit, RecordEdits } from './amendment.ts'
 import type { DecodedBlock } from './block.ts'
 import { optionsAt, type DecodingPeriod } from './decoding-period.ts'
-import { foldBlock } from './fold.ts'
 import type { BlockFold, FoldOptions } from './fold.ts'
-import { marketBefore } from './kept-block.ts'
 import type { KeptBlock, MarketBefore } from './kept-block.ts'
 import type { LogAddress, LogEntry } from './log.ts'
 import { MarketRecords } from './market-records.ts'
 import { MarketState } from './market-state.ts'
 import type { MarketSize } from './market-state.ts'
+import { joinedRecords } from './read-set.ts'
 import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { byName, KEYED, LATEST } from './records.ts'
 import type { AddressOf, BlockRows, KeyedName, RowOf } from './records.ts'
 import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from './rows.ts'
 import { sameValue } from './same-value.ts'
-import { affectedKeys } from './affected-keys.ts'
 
 /** The inputs of a refold. */
 export interface RefoldTools {
@@ -119,12 +117,12 @@ export class Refold {
     if (this.#lost.length > 0 && this.#retract !== undefined) this.#log.add(this.#retract(this.#lost))
     const keyed = byName<Pick<RecordEdits, KeyedName>>(KEYED, (name) => this.#edited(name))
     return {
-      head: this.#wanted.head,
+      head: this.#wanted.market.head,
       slots: this.#slots,
       ...this.#rows,
       log: this.#log,
       ...keyed,
-      totals: this.#wanted.totals,
+      totals: this.#wanted.market.totals,
       kept: this.#kept
     }
   }
@@ -163,40 +161,27 @@ export class Refold {
 class Course {
   /** The records that its blocks have set. */
   readonly records = new MarketRecords()
-  head: SlotRow | null
-  readonly #market: MarketState
+  readonly market: MarketState
   readonly #tools: RefoldTools
   readonly #beginning: MarketRecords
 
   constructor(start: MarketBefore, tools: RefoldTools, beginning: MarketRecords) {
-    const { solUsd, totals, head } = start
-    this.head = head
-    this.#market = new MarketState({ solUsd, totals, headTime: head?.blockTime ?? -Infinity }, NO_LIMITS)
+    this.market = new MarketState(start, NO_LIMITS)
     this.#tools = tools
     this.#beginning = beginning
   }
 
-  get totals() {
-    return this.#market.totals
-  }
-
   async fold(block: DecodedBlock): Promise<{ fold: BlockFold; kept: KeptBlock }> {
     const { periods = [], load } = this.#tools
-    const options = optionsAt(this.#tools.fold, periods, block.slot)
-    const affected = affectedKeys(block, options.cash)
-    const readSet = this.#market.readSet(affected)
+    const prepared = this.market.prepare(block, optionsAt(this.#tools.fold, periods, block.slot))
     // Hours and buckets of earlier times are read again. This course's own changes take precedence.
-    this.#market.load(this.records.knownOf(readSet))
-    const unmade = this.records.unknownOf(readSet)
+    const own = this.records.knownOf(prepared.readSet)
+    const unmade = this.records.unknownOf(prepared.readSet)
     const unknown = this.#beginning.unknownOf(unmade)
     this.#beginning.takeFirst(await load(unknown))
-    this.#market.load(this.#beginning.knownOf(unmade))
-    const kept = { block, before: marketBefore(this.#market, this.head, affected) }
-    const fold = foldBlock(this.#market, block, options)
-    this.#market.apply(fold)
-    this.records.take(fold)
-    this.head = fold.slot
-    return { fold, kept }
+    const folded = prepared.foldKept(joinedRecords(own, this.#beginning.knownOf(unmade)))
+    this.records.take(folded.fold)
+    return folded
   }
 }
 

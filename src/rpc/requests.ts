@@ -1,7 +1,6 @@
 import { jsonExcess } from '../kernel/json-depth.ts'
-import { isCommitment, DEFAULT_COMMITMENT, type Commitment } from './commitment.ts'
 import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
-import type { MethodTable, RpcMethod } from './methods.ts'
+import type { MethodTable } from './methods.ts'
 import { readPlainCall, type RequestedCall } from './plain-call.ts'
 import {
   batchTooLarge,
@@ -75,37 +74,6 @@ export const unitsOfElement = (
 /** Returns the JSON text of the id of a single request; `null` for other bodies, and for a request without an id. */
 export const idOf = (request: ParsedRequest): string =>
   (request.kind === 'single' ? request.element.id : null) ?? 'null'
-
-/** The state that a client's params require. */
-export interface RequestTerms {
-  readonly commitment: Commitment
-  /** 0 if the params name none. */
-  readonly minContextSlot: number
-}
-
-/**
- * Reads the commitment and `minContextSlot` of a call. Uses the defaults for values that a node would refuse; the
- * node then refuses them.
- */
-export function termsOf(
-  { configAt, commitmentField, fixedCommitment }: RpcMethod,
-  params: unknown
-): RequestTerms {
-  const config: unknown = configAt !== null && Array.isArray(params) ? params[configAt] : undefined
-  const fields = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {}
-  const named = fields[commitmentField]
-  const { minContextSlot } = fields
-  return {
-    commitment: fixedCommitment ?? (isCommitment(named) ? named : DEFAULT_COMMITMENT),
-    minContextSlot:
-      fixedCommitment === null &&
-      typeof minContextSlot === 'number' &&
-      Number.isSafeInteger(minContextSlot) &&
-      minContextSlot > 0
-        ? minContextSlot
-        : 0
-  }
-}
 
 function elementAt(body: Buffer, at: number, value: unknown): RequestElement {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid('null')

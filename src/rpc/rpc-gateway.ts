@@ -7,13 +7,8 @@ import { callKey } from './answer-cache.ts'
 import type { ReplyFacts, RpcGateway, RpcReply, RpcRequestContext } from './gateway.ts'
 import type { RpcMethod, MethodTable } from './methods.ts'
 import { batchBody, errorBody, MadePieces, resultBody, whole, wrapped } from './reply-body.ts'
-import {
-  termsOf,
-  type RequestTerms,
-  type ParsedRequest,
-  type RequestElement,
-  type RequestedCall
-} from './requests.ts'
+import { requiredState, type RequiredState } from './required-state.ts'
+import type { ParsedRequest, RequestElement, RequestedCall } from './requests.ts'
 import {
   ANSWER_BYTES_MAX,
   ANSWER_TOO_LARGE,
@@ -166,12 +161,12 @@ export class Gateway implements RpcGateway {
     const { method } = found
     if (!caller.scopes.includes(method.scope))
       return { kind: 'refused', refusal: scopeMissing(method.scope), id }
-    const terms = termsOf(method, element.paramsValue)
+    const required = requiredState(method, element.paramsValue)
     // Its refusals name the field.
     if (method.isLocal) return { kind: 'here', call: element, method }
-    if (method.refusesProcessed && terms.commitment === 'processed')
+    if (method.refusesProcessed && required.commitment === 'processed')
       return { kind: 'refused', refusal: NOT_PROCESSED, id }
-    return this.#planOfNode(element, method, caller, terms)
+    return this.#planOfNode(element, method, caller, required)
   }
 
   /** Plans a call that a node answers. */
@@ -179,7 +174,7 @@ export class Gateway implements RpcGateway {
     call: RequestedCall,
     method: RpcMethod,
     caller: Caller,
-    { commitment, minContextSlot }: RequestTerms
+    { commitment, minContextSlot }: RequiredState
   ): Plan {
     const { reads, floors } = this.#deps
     if (reads === null) return { kind: 'refused', refusal: NO_NODE, id: call.id }
@@ -278,7 +273,10 @@ export class Gateway implements RpcGateway {
       throw error
     }
     if ('isForNode' in made)
-      return this.#single(this.#planOfNode(call, method, caller, termsOf(method, call.paramsValue)), context)
+      return this.#single(
+        this.#planOfNode(call, method, caller, requiredState(method, call.paramsValue)),
+        context
+      )
     if ('refusal' in made) return this.#refused(made.refusal, call.id, 'error')
     const body = resultBody(made.result, id)
     work?.count('kibibyte', body.length / 1024)

@@ -9,6 +9,12 @@ import { RPC_METHODS } from './methods.ts'
 /** The kinds of work that any method declares. */
 export const RPC_WORK: readonly WorkKind[] = [...new Set(RPC_METHODS.flatMap(({ work }) => work))]
 
+/** The units of a body, and what its key has left after them. */
+export interface WorkCharge {
+  readonly units: number
+  readonly left: RateUse
+}
+
 /** The work of one request body, which is charged by element: each begins with the price of a call. */
 export class RpcWork implements WorkCount {
   readonly #caller: Caller
@@ -26,21 +32,14 @@ export class RpcWork implements WorkCount {
     this.#meter.count(kind, quantity)
   }
 
-  /** Charges the work so far, and later work as it is counted. Returns the units of the body so far. */
-  charge(): number {
+  /** Charges the work so far, and later work as it is counted. Returns the units so far, and the key's quota after them. */
+  charge(): WorkCharge {
     this.#meter.chargeTo((units) => this.#budget.charge(this.#caller, units, this.#clock.now()))
-    return this.#meter.units
+    return { units: this.#meter.units, left: this.#budget.look(this.#caller, this.#clock.now()) }
   }
 
   /** Charges the work so far. If the key has no work left for a further element, returns when work is admitted again. */
   usedUp(): RateUse | null {
-    this.charge()
-    const use = this.#budget.look(this.#caller, this.#clock.now())
-    return use.allowed ? null : this.#budget.admit(this.#caller, this.#clock.now())
-  }
-
-  /** State of the key's quota. */
-  get left(): RateUse {
-    return this.#budget.look(this.#caller, this.#clock.now())
+    return this.charge().left.allowed ? null : this.#budget.admit(this.#caller, this.#clock.now())
   }
 }

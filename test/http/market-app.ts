@@ -20,10 +20,8 @@ import { systemPorts } from '../../src/ports.ts'
 import { processTurns, Turns } from '../../src/kernel/work/turns.ts'
 import { RankingHandle } from '../../src/data/ranking-handle.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
-import { foldBlock } from '../../src/market/fold.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
-import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
@@ -248,11 +246,10 @@ export async function marketApp(
     async commit(...blocks) {
       market ??= await restoreMarket(storage, await storage.blocks.head())
       for (const block of blocks) {
-        market.load(await loadReadSet(storage, market.readSet(affectedKeys(block, OPTIONS.cash))))
-        const fold = foldBlock(market, block, OPTIONS)
+        const prepared = market.prepare(block, OPTIONS)
+        const fold = prepared.fold(await loadReadSet(storage, prepared.readSet))
         const commit = { ...fold, log: encodeLog(fold, OPTIONS.cash) }
         await storage.blocks.commit(commit)
-        market.apply(fold)
         feed.publish(commit)
       }
     },

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { splitCursor, placeEvents } from '../../src/market/cursor.ts'
-import { foldBlock } from '../../src/market/fold.ts'
-import { affectedKeys } from '../../src/market/affected-keys.ts'
+import { MarketState } from '../../src/market/market-state.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingest, ingestAll, MemoryStore } from './memory-store.ts'
@@ -190,8 +189,9 @@ t.test('folding a block again gives the same, and changes nothing that is known'
       const state = store.restart()
       for (const at of chain.slice(0, -1)) ingest(store, state, at, OPTIONS)
       const last = chain.at(-1)!
-      state.load(store.load(state.readSet(affectedKeys(last, OPTIONS.cash))))
-      t.strictSame(foldBlock(state, last, OPTIONS), foldBlock(state, last, OPTIONS))
+      const prepared = state.prepare(last, OPTIONS)
+      const { fold, kept } = prepared.foldKept(store.load(prepared.readSet))
+      t.strictSame(new MarketState(kept.before).prepare(last, OPTIONS).fold(kept.before.values), fold)
     }),
     randomRuns(30, 9)
   )

@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { BlockFold } from '../../src/market/fold.ts'
-import { MarketState, type MarketSize } from '../../src/market/market-state.ts'
+import { EMPTY_START, MarketState, type MarketSize } from '../../src/market/market-state.ts'
 import { pairKey } from '../../src/market/pairs.ts'
 import { byName, LATEST } from '../../src/market/records.ts'
-import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
 import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
@@ -56,11 +55,10 @@ t.test('a market with hardly any room folds as one with much, even when times fa
   let evicted = false
   fc.assert(
     fc.property(anyChainWithFallingTimes, (chain) => {
-      const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
       const stores = [new MemoryStore(), new MemoryStore()] as const
-      const roomy = new MarketState(start)
-      const narrow = new MarketState(start, { ...byName<MarketSize>(LATEST, () => 1), pairs: 2 })
-      const [restless, itsStore] = [new MarketState(start, { quietBlocks: 1 }), new MemoryStore()]
+      const roomy = new MarketState(EMPTY_START)
+      const narrow = new MarketState(EMPTY_START, { ...byName<MarketSize>(LATEST, () => 1), pairs: 2 })
+      const [restless, itsStore] = [new MarketState(EMPTY_START, { quietBlocks: 1 }), new MemoryStore()]
       for (const at of chain) {
         const folded = ingest(stores[1], roomy, at, OPTIONS)
         t.strictSame(ingest(stores[0], narrow, at, OPTIONS), folded)
@@ -103,13 +101,13 @@ function afterOneBuy() {
   const store = new MemoryStore()
   const state = store.restart()
   ingest(store, state, block(5, NOON, [buy(10n ** 9n, 10n ** 6n)]), OPTIONS)
-  const readSetAt = (time: number) => state.readSet(affectedKeys(block(6, time, [buy(1n, 1n)]), OPTIONS.cash))
+  const readSetAt = (time: number) => state.prepare(block(6, time, [buy(1n, 1n)]), OPTIONS).readSet
   return { store, state, readSetAt }
 }
 
 t.test('a cold market misses the pair, its running buckets and the launch', async (t) => {
   const state = new MemoryStore().restart()
-  const readSet = state.readSet(affectedKeys(block(5, NOON, [buy(1n, 1n)]), OPTIONS.cash))
+  const readSet = state.prepare(block(5, NOON, [buy(1n, 1n)]), OPTIONS).readSet
   t.same(readSet.pairs, [{ mint: TOKEN, cash: SOL }])
   t.same(readSet.launches, [TOKEN])
   t.equal(readSet.candles.length, 8)
@@ -168,13 +166,12 @@ t.test('after a restart at a time that fell, the minute and the hour that it fel
 // INVARIANTS 10
 t.test('the pairs and launches untouched for longest go first', async (t) => {
   const store = new MemoryStore()
-  const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
-  const state = new MarketState(start, { pairs: 2, launches: 2 })
+  const state = new MarketState(EMPTY_START, { pairs: 2, launches: 2 })
   const buyOf = (mint: Uint8Array) => buy(10n ** 9n, 10n ** 6n, { outMint: mint })
   for (const [i, mint] of [TOKEN, OTHER, TOKEN, key(3)].entries()) {
     ingest(store, state, block(5 + i, NOON, [buyOf(mint)]), OPTIONS)
   }
-  const readSet = state.readSet(affectedKeys(block(9, NOON, [TOKEN, OTHER, key(3)].map(buyOf)), OPTIONS.cash))
+  const readSet = state.prepare(block(9, NOON, [TOKEN, OTHER, key(3)].map(buyOf)), OPTIONS).readSet
   t.same(readSet.pairs, [{ mint: OTHER, cash: SOL }])
   t.same(readSet.launches, [OTHER])
 })
@@ -182,8 +179,7 @@ t.test('the pairs and launches untouched for longest go first', async (t) => {
 // INVARIANTS 10
 t.test('what many blocks do not touch goes, and what one of them touches stays', async (t) => {
   const store = new MemoryStore()
-  const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
-  const state = new MarketState(start, { quietBlocks: 3 })
+  const state = new MarketState(EMPTY_START, { quietBlocks: 3 })
   const buyOf = (mint: Uint8Array) => buy(10n ** 9n, 10n ** 6n, { outMint: mint })
   const sizes = [TOKEN, OTHER, OTHER, OTHER, OTHER, OTHER, TOKEN].map((mint, i) => {
     ingest(store, state, block(5 + i, NOON, [buyOf(mint)]), OPTIONS)
@@ -194,8 +190,7 @@ t.test('what many blocks do not touch goes, and what one of them touches stays',
 
 t.test('a pair that was let go is not taken to end where times fell to', async (t) => {
   const store = new MemoryStore()
-  const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
-  const state = new MarketState(start, { pairs: 1 })
+  const state = new MarketState(EMPTY_START, { pairs: 1 })
   const ours = [buy(10n ** 9n, 10n ** 6n)]
   const others = [buy(10n ** 9n, 10n ** 6n, { outMint: OTHER })]
   const steps = [
@@ -211,6 +206,16 @@ t.test('a pair that was let go is not taken to end where times fell to', async (
     folds[3]!.candles.find(({ interval }) => interval === '1m'),
     { candle: { ts: NOON + 60, trades: 2 } }
   )
+})
+
+t.test('a block is folded once, and only as the one that was prepared last', async (t) => {
+  const { store, state } = afterOneBuy()
+  const [first, second] = [6, 7].map((slot) => state.prepare(block(slot, NOON, [buy(1n, 1n)]), OPTIONS))
+  t.throws(() => first!.fold(store.load(first!.readSet)), /block 6 is folded out of order/)
+  t.equal(state.head?.slot, 5)
+  second!.fold(store.load(second!.readSet))
+  t.equal(state.head?.slot, 7)
+  t.throws(() => second!.foldKept(store.load(second!.readSet)), /block 7 is folded out of order/)
 })
 
 t.test('reading what was never loaded throws', async (t) => {

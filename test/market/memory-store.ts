@@ -1,7 +1,6 @@
 import { samePubkey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
-import { foldBlock } from '../../src/market/fold.ts'
 import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
 import { MarketState } from '../../src/market/market-state.ts'
 import type { MarketLimits } from '../../src/market/market-state.ts'
@@ -11,7 +10,6 @@ import { addressText } from '../../src/market/records.ts'
 import type { BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow, SolPriceRow, TradeRow } from '../../src/market/rows.ts'
 import { restoreSolUsd } from '../../src/market/sol-usd.ts'
-import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { PlainRows } from '../../storage/test/plain-rows.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { SOL } from './world.ts'
@@ -59,22 +57,20 @@ export class MemoryStore {
   /** Returns the market's state right after a restart. */
   restart(limits?: Partial<MarketLimits>): MarketState {
     const { totals } = this.rows.singles
-    const headTime = this.head?.blockTime ?? -Infinity
-    return new MarketState({ solUsd: this.restoreSolUsd(), totals, headTime }, limits)
+    return new MarketState({ solUsd: this.restoreSolUsd(), totals, head: this.head }, limits)
   }
 }
 
-/** One block through load, fold, commit and apply, as ingest does it. */
+/** One block through load, fold and commit, as ingest does it. */
 export function ingest(
   store: MemoryStore,
   state: MarketState,
   block: DecodedBlock,
   options: FoldOptions
 ): BlockFold {
-  state.load(store.load(state.readSet(affectedKeys(block, options.cash))))
-  const fold = foldBlock(state, block, options)
+  const prepared = state.prepare(block, options)
+  const fold = prepared.fold(store.load(prepared.readSet))
   store.commit({ ...fold, log: encodeLog(fold, options.cash) })
-  state.apply(fold)
   return fold
 }
 

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { DecodedBlock } from '../../src/market/block.ts'
-import { foldBlock } from '../../src/market/fold.ts'
-import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
+import type { KeptBlock } from '../../src/market/kept-block.ts'
 import { Refold } from '../../src/market/refold.ts'
 import type { RefoldTools } from '../../src/market/refold.ts'
 import { byName, MANY, type BlockRows } from '../../src/market/records.ts'
-import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingestAll, MemoryStore } from './memory-store.ts'
@@ -20,12 +18,10 @@ function keepAll(chain: readonly DecodedBlock[]): { store: MemoryStore; kept: Ke
   const state = store.restart()
   const kept: KeptBlock[] = []
   for (const block of chain) {
-    const affected = affectedKeys(block, OPTIONS.cash)
-    state.load(store.load(state.readSet(affected)))
-    kept.push({ block, before: marketBefore(state, store.head, affected) })
-    const fold = foldBlock(state, block, OPTIONS)
-    store.commit({ ...fold, log: encode(fold) })
-    state.apply(fold)
+    const prepared = state.prepare(block, OPTIONS)
+    const folded = prepared.foldKept(store.load(prepared.readSet))
+    kept.push(folded.kept)
+    store.commit({ ...folded.fold, log: encode(folded.fold) })
   }
   return { store, kept }
 }

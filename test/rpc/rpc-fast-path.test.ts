@@ -227,6 +227,23 @@ for (const isShared of [false, true])
     }
   )
 
+t.test('a fault of the count of calls is answered, and logged', async (t) => {
+  const window = new RateWindow(10)
+  const limits: AppNeeds['limits'] = {
+    work: window.work,
+    take: () => {
+      throw new Error('a fault of the count')
+    },
+    look: (...of) => window.look(...of)
+  }
+  const { app, fast, logged } = await twoPaths(t, { limits })
+  const key = await app.makeKey(['rpc:read'])
+  const type = { 'content-type': 'application/json' }
+  const failed = await post(fast, `/v1/rpc?api-key=${key}`, type, call('getSlot'))
+  t.match([failed.status, failed.text], [500, /"code":-32603.*"id":1\}$/])
+  t.match(logged, [/a fault of the count/])
+})
+
 t.test('a client that leaves in the middle of its body, or before the answer, is no fault', async (t) => {
   let asked = 0
   let left = 0

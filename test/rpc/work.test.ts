@@ -9,19 +9,15 @@ const SLOT = '{"jsonrpc":"2.0","id":2,"method":"getSlot"}'
 const BLOCK = '{"jsonrpc":"2.0","id":3,"method":"getBlock","params":[5]}'
 
 /** Examines a number of accounts in each call. */
-const accountsOf = (examined: number): GatewayDeps['accounts'] => ({
+const accountsOf = (examined: number, result: Buffer): GatewayDeps['accounts'] => ({
   answer: async (_params, _signal, _runPiece, work) => {
     work?.count('account', examined)
-    return { result: [Buffer.from('[]')], slot: 1 }
+    return { result: [result], slot: 1 }
   }
 })
 
 async function start(t: Parameters<typeof marketApp>[0], workPerMinute: number, examined = 1_000) {
-  const upstreams = fakeUpstreams(({ method }) =>
-    method.name === 'getBlock' ? resultOf(`"${'x'.repeat(100 * 1024)}"`, 5) : resultOf('1')
-  )
-  const app = await marketApp(t, undefined, { rpc: fakeRpc(upstreams, [], accountsOf(examined)) })
-  const key = await app.makeKey(['rpc:read'], { workPerMinute })
+  const { app, key } = await open(t, workPerMinute, examined)
   return async (body: string) => {
     const answer = await app.ask(
       'POST',
@@ -30,9 +26,24 @@ async function start(t: Parameters<typeof marketApp>[0], workPerMinute: number, 
       body
     )
     const { 'x-work-units': units, ratelimit } = answer.headers
-    return { ...answer, units: Number(units), left: /"work";r=(\d+)/.exec(String(ratelimit))?.[1] }
+    return { ...answer, units: Number(units), left: leftIn(String(ratelimit)) }
   }
 }
+
+async function open(
+  t: Parameters<typeof marketApp>[0],
+  workPerMinute: number,
+  examined: number,
+  result = Buffer.from('[]')
+) {
+  const upstreams = fakeUpstreams(({ method }) =>
+    method.name === 'getBlock' ? resultOf(`"${'x'.repeat(100 * 1024)}"`, 5) : resultOf('1')
+  )
+  const app = await marketApp(t, undefined, { rpc: fakeRpc(upstreams, [], accountsOf(examined, result)) })
+  return { app, key: await app.makeKey(['rpc:read'], { workPerMinute }) }
+}
+
+const leftIn = (ratelimit: string): string | undefined => /"work";r=(\d+)/.exec(ratelimit)?.[1]
 
 t.test('a body costs a call for each element, the accounts that they examined, and its bytes', async (t) => {
   const ask = await start(t, 1_000_000)
@@ -40,6 +51,22 @@ t.test('a body costs a call for each element, the accounts that they examined, a
   const batch = await ask(`[${SCAN},${SLOT},${SCAN}]`)
   t.equal(batch.units, 3 * WORK_PRICES.call + 2_000 * WORK_PRICES.account + 1)
   t.ok((await ask(BLOCK)).units >= 100 * WORK_PRICES.kibibyte)
+})
+
+t.test('the bytes of a long answer that this process made are charged once, and stated', async (t) => {
+  const { app, key } = await open(t, 1_000_000, 0, Buffer.alloc(2 * 2 ** 20, '0'))
+  const url = await app.app.listen({ host: '127.0.0.1', port: 0 })
+  const ask = async (body: string) => {
+    const headers = { 'content-type': 'application/json', 'x-api-key': key }
+    const answer = await fetch(`${url}/v1/rpc`, { method: 'POST', headers, body })
+    await answer.arrayBuffer()
+    return answer.headers
+  }
+  const scanned = await ask(SCAN)
+  const units = WORK_PRICES.call + Math.ceil(2 * 1024 * WORK_PRICES.kibibyte)
+  t.equal(scanned.get('x-work-units'), String(units))
+  t.equal(leftIn(scanned.get('ratelimit')!), String(1_000_000 - units))
+  t.equal(leftIn((await ask(SLOT)).get('ratelimit')!), String(1_000_000 - units - WORK_PRICES.call - 1))
 })
 
 t.test('a body of a key without work left is refused with 429 and -32429', async (t) => {

@@ -27,7 +27,7 @@ import {
 import { WorkBudget } from '../../../src/access/work-budget.ts'
 import { TURNS_AT_ONCE, type TakeTurns } from '../../../src/kernel/work/turns.ts'
 import { WORK_PRICES } from '../../../src/kernel/work/work-units.ts'
-import { meteredReply } from '../../../src/rpc/metered-reply.ts'
+import { chargedReply } from '../../../src/rpc/charged-reply.ts'
 import { RpcWork } from '../../../src/rpc/rpc-work.ts'
 import type { WorkTally } from '../../../src/access/work-tally.ts'
 import type { RateCounter } from '../../../storage/cluster/coordination.ts'
@@ -214,7 +214,7 @@ export class ClientRequests {
     const made = await Promise.resolve(this.#deps.gateway.answer(request, context)).finally(() =>
       work.charge()
     )
-    const reply = meteredReply(made, work)
+    const { reply } = chargedReply(made, work)
     if (reply.body === null || Buffer.isBuffer(reply.body)) return reply.body
     // A frame names its length first.
     const pieces: Buffer[] = []

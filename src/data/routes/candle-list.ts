@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { candleBody } from '../bodies/candle.ts'
-import type { ArchiveEnd } from '../../ingest/bodies/source.ts'
+import type { MarketStores } from '../../archive/market-stores.ts'
 import { bucketStart, intervalSeconds } from '../../market/candles.ts'
 import { TIME_FALLS_MAX } from '../../market/market-state.ts'
 import {
@@ -8,16 +8,18 @@ import {
   SECOND_INTERVALS,
   type CandleInterval,
   type PairRow,
-  type SlotRow
+  type SlotRow,
+  type TradeRow
 } from '../../market/rows.ts'
 import type { RefreshTrigger } from '../../kernel/http/invalidation-index.ts'
 import type { Slices } from '../../kernel/work/slices.ts'
-import { candlePage, filledPage, type CandleSource } from './candle-page.ts'
+import { candlePage, filledPage, storedCandles, type CandleSource } from './candle-page.ts'
 import { instant } from '../../kernel/http/instant.ts'
-import { readPageCursor, writePageCursor } from '../../kernel/http/page-cursor.ts'
+import { isCursorOf, readPageCursor, writePageCursor } from '../../kernel/http/page-cursor.ts'
 import { flag, invalid, oneOf, wholeNumber } from '../../kernel/http/parameters.ts'
-import { CANDLE_ROWS_MAX } from './row-candles.ts'
+import { CANDLE_ROWS_MAX, isInPair, RowCandles } from './row-candles.ts'
 import { checkRange } from './trade-filters.ts'
+import type { Among } from './trade-list.ts'
 
 /** Seconds of block time up to the head that have candles of seconds. */
 const SECONDS_RETAINED = 3600
@@ -66,53 +68,85 @@ export interface CandleListQuery {
   readonly after?: string | undefined
 }
 
+/** The trades whose candles are listed. */
+export interface CandleSeries {
+  readonly pair: PairRow
+  /** Absent if they are all trades of the pair. */
+  readonly among?: Among
+}
+
+/** A page of candles, and the values other than its series that change it. */
+export interface CandleListPage {
+  readonly data: ReturnType<typeof candleBody>[]
+  readonly nextCursor: string | null
+  readonly changesWith: RefreshTrigger
+}
+
+/** A list of candles, whose query has been checked. */
+export interface CandleList {
+  /**
+   * Returns the page of a series; an empty one if there is no series. Throws PARAMETER_INVALID if a limit of the source
+   * allows no progress.
+   */
+  page(series: CandleSeries | null, slices: Slices): Promise<CandleListPage>
+}
+
 /** Tells whether candles of an interval are folded from rows, and reach back one hour. */
-export const isOfSeconds = (interval: CandleInterval): interval is (typeof SECOND_INTERVALS)[number] =>
+const isOfSeconds = (interval: CandleInterval): interval is (typeof SECOND_INTERVALS)[number] =>
   (SECOND_INTERVALS as readonly string[]).includes(interval)
 
-/** Returns the name of a list of candles, to which its cursors belong. `of` names the series. */
-export function candleListName(of: readonly string[], query: CandleListQuery): string {
+/** Returns the name of a list, to which its cursors belong. `of` names the series. */
+function nameOf(of: readonly string[], query: CandleListQuery): string {
   const { interval, currency, raw, fill, from = 0, to = Number.MAX_SAFE_INTEGER } = query
   return [...of, interval, currency, Number(raw), fill, from, to].join(':')
 }
 
-/** Checks the range of a query, and its cursor if it has one. Returns the `to` of the page. */
-export function pageEnd(list: string, query: CandleListQuery, head: SlotRow | null): number {
+/** Tells whether a query continues the list of a series. */
+export const continuesCandles = (of: readonly string[], query: CandleListQuery): boolean =>
+  query.after !== undefined && isCursorOf(nameOf(of, query), query.after)
+
+/** Opens a list at the head of the index or, without one, of the archive. Throws if its range or its cursor is invalid. */
+export function openCandles(
+  of: readonly string[],
+  query: CandleListQuery,
+  market: MarketStores,
+  newest: SlotRow | null
+): CandleList {
   checkRange(query)
-  const { interval, to = Number.MAX_SAFE_INTEGER } = query
-  if (head !== null && isOfSeconds(interval) && to <= head.blockTime - SECONDS_RETAINED) {
+  const head = newest ?? market.archiveEnd
+  const { interval, to: end = Number.MAX_SAFE_INTEGER } = query
+  if (head !== null && isOfSeconds(interval) && end <= head.blockTime - SECONDS_RETAINED) {
     throw invalid('to', `must be in the last hour of the index, because interval is ${interval}`)
   }
-  return query.after === undefined ? to : Math.min(to, readPageCursor(list, query.after))
+  const list = nameOf(of, query)
+  const to = query.after === undefined ? end : Math.min(end, readPageCursor(list, query.after))
+  return {
+    page: async (series, slices) =>
+      series === null || head === null
+        ? { data: [], nextCursor: null, changesWith: 'tags' }
+        : candleListPage({ list, query, market, head, to }, series, slices)
+  }
 }
 
-/**
- * Returns a page of candles that ends before `to`, and the values other than its series that change it. Throws
- * PARAMETER_INVALID if a limit of the source allows no progress.
- */
-export async function candleList(
-  source: CandleSource,
-  list: string,
-  query: CandleListQuery,
-  {
-    to,
-    head,
-    pair: { decimals, cashDecimals },
-    slices,
-    archiveEnd
-  }: {
-    readonly to: number
-    readonly head: SlotRow
-    readonly pair: Pick<PairRow, 'decimals' | 'cashDecimals'>
-    readonly slices: Slices
-    readonly archiveEnd: ArchiveEnd
-  }
-) {
+interface OpenList {
+  readonly list: string
+  readonly query: CandleListQuery
+  readonly market: MarketStores
+  readonly head: SlotRow
+  readonly to: number
+}
+
+async function candleListPage(
+  { list, query, market, head, to }: OpenList,
+  series: CandleSeries,
+  slices: Slices
+): Promise<CandleListPage> {
   const { interval, currency, limit, fill } = query
   const seconds = intervalSeconds(interval)
   const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
   const from = Math.max(query.from ?? 0, oldest)
   const asked = { interval, prices: { currency, raw: query.raw }, from, to, limit, pause: slices.pause }
+  const source = sourceOf(market, series, interval, slices)
   const page =
     fill === 'previous' ? await filledPage(source, asked, head.blockTime) : await candlePage(source, asked)
   const running = bucketStart(interval, head.blockTime) + seconds
@@ -127,6 +161,8 @@ export async function candleList(
       `is too long: the newest bucket takes more than ${CANDLE_ROWS_MAX} trades of the token`
     )
   }
+  const { decimals, cashDecimals } = series.pair
+  const { archiveEnd } = market
   const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
   const data = await slices.map(page.candles, ({ candle, prices }) => candleBody(candle, prices, view))
   // Ended buckets do not change, once block times can no longer fall into them. The running bucket and the end of filling do
@@ -140,4 +176,18 @@ export async function candleList(
     nextCursor: page.older === null ? null : writePageCursor(list, page.older),
     changesWith
   }
+}
+
+/** Candles of seconds, and those of some of the pair's trades, are folded from rows; the others are stored. */
+function sourceOf(
+  market: MarketStores,
+  { pair, among }: CandleSeries,
+  interval: CandleInterval,
+  slices: Slices
+): CandleSource {
+  if (among === undefined && !isOfSeconds(interval)) return storedCandles(market.candles, pair, interval)
+  const { mint } = pair
+  const { low = 0, high = Number.MAX_SAFE_INTEGER - 1, matches } = among ?? {}
+  const includes = (row: TradeRow): boolean => matches?.(row) !== false && isInPair(row, pair)
+  return new RowCandles(market, { mint, includes, low, high }, interval, slices)
 }

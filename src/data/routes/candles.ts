@@ -5,26 +5,21 @@ import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
-import type { CandleInterval, PairRow, TradeRow } from '../../market/rows.ts'
-import type { Slices } from '../../kernel/work/slices.ts'
 import type { DataNeeds } from './needs.ts'
+import type { PairRow } from '../../market/rows.ts'
 import {
   CANDLE_LIST_QUERY,
-  candleList,
-  candleListName,
-  isOfSeconds,
-  pageEnd,
+  continuesCandles,
+  openCandles,
   ROW_CANDLE_RULES,
-  SECOND_CANDLE_RULES
+  SECOND_CANDLE_RULES,
+  type CandleListQuery
 } from './candle-list.ts'
-import { storedCandles, type CandleSource } from './candle-page.ts'
 import { defaultPair, usualCash } from './default-pair.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { marketReader } from './market-reader.ts'
-import { isCursorOf } from '../../kernel/http/page-cursor.ts'
 import { address, invalid } from '../../kernel/http/parameters.ts'
-import { isInPair, RowCandles } from './row-candles.ts'
 import { ERRORS } from '../../kernel/errors.ts'
 
 export const candles = endpoint({
@@ -65,56 +60,30 @@ export const candleRoutes: FastifyPluginAsync<Pick<DataNeeds, 'storage' | 'archi
     if (query.cash !== undefined && cashes.of(query.cash) === undefined) {
       throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
     }
-    const listIn = (cash: Pubkey): string =>
-      candleListName(['candles', ...[mint, cash].map(pubkeyToBase58)], query)
+    const seriesIn = (cash: Pubkey): string[] => ['candles', ...[mint, cash].map(pubkeyToBase58)]
     const market = marketOf()
-    const head = newest ?? market.archiveEnd
-    const pair = await pairOf(market, mint, query, listIn)
+    const pair = await pairOf(market, mint, query, seriesIn)
     const cash = query.cash ?? pair?.cash ?? usualCash(mint)
-    const list = listIn(cash)
-    const to = pageEnd(list, query, head)
-    const cash_mint = pubkeyToBase58(cash)
-    if (pair === null || head === null) {
-      return { body: { cash_mint, data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'tags' }
+    const list = openCandles(seriesIn(cash), query, market, newest)
+    const { data, nextCursor, changesWith } = await list.page(pair && { pair }, slices)
+    return {
+      body: { cash_mint: pubkeyToBase58(cash), data, nextCursor },
+      dependsOn: [mint],
+      changesWith
     }
-    const source = sourceOf(market, pair, query.interval, slices)
-    const { data, nextCursor, changesWith } = await candleList(source, list, query, {
-      to,
-      head,
-      pair,
-      slices,
-      archiveEnd: market.archiveEnd
-    })
-    return { body: { cash_mint, data, nextCursor }, dependsOn: [mint], changesWith }
   })
-}
-
-function sourceOf(
-  market: MarketStores,
-  pair: PairRow,
-  interval: CandleInterval,
-  slices: Slices
-): CandleSource {
-  if (!isOfSeconds(interval)) return storedCandles(market.candles, pair, interval)
-  const { mint } = pair
-  const includes = (row: TradeRow): boolean => isInPair(row, pair)
-  return new RowCandles(
-    market,
-    { mint, includes, low: 0, high: Number.MAX_SAFE_INTEGER - 1 },
-    interval,
-    slices
-  )
 }
 
 /** Returns the requested pair. For a further page without `cash`, this is the pair to whose list the cursor belongs. */
 async function pairOf(
   market: MarketStores,
   mint: Pubkey,
-  { cash, after }: { readonly cash?: Pubkey | undefined; readonly after?: string | undefined },
-  listIn: (cash: Pubkey) => string
+  query: CandleListQuery & { readonly cash?: Pubkey | undefined },
+  seriesIn: (cash: Pubkey) => string[]
 ): Promise<PairRow | null> {
+  const { cash, after } = query
   if (cash !== undefined) return market.pairs.get({ mint, cash })
   if (after === undefined) return defaultPair(market, mint)
   const pairs = await market.pairs.ofMint(mint)
-  return pairs.find((pair) => isCursorOf(listIn(pair.cash), after)) ?? null
+  return pairs.find((pair) => continuesCandles(seriesIn(pair.cash), query)) ?? null
 }

@@ -11,22 +11,13 @@ import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { DATA_ERRORS } from '../errors.ts'
 import { cursorAt, endOfEvents, splitCursor } from '../../market/cursor.ts'
 import type { PoolRow } from '../../market/registry-rows.ts'
-import type { TradeRow } from '../../market/rows.ts'
 import type { DataNeeds } from './needs.ts'
-import {
-  CANDLE_LIST_QUERY,
-  candleList,
-  candleListName,
-  pageEnd,
-  ROW_CANDLE_RULES,
-  SECOND_CANDLE_RULES
-} from './candle-list.ts'
+import { CANDLE_LIST_QUERY, openCandles, ROW_CANDLE_RULES, SECOND_CANDLE_RULES } from './candle-list.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_POOL } from '../../edge/routes/example-values.ts'
 import { marketReader } from './market-reader.ts'
 import { address } from '../../kernel/http/parameters.ts'
-import { isInPair, RowCandles } from './row-candles.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage, type Among } from './trade-list.ts'
 import { poolBodies } from './token-pools.ts'
 
@@ -106,10 +97,8 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
 
   serveCached(app, poolCandles, async ({ params, query, head: newest, slices }) => {
     const market = marketOf()
-    const head = newest ?? market.archiveEnd
     const address = pubkeyToBase58(params.pool)
-    const list = candleListName(['pool-candles', address], query)
-    const to = pageEnd(list, query, head)
+    const list = openCandles(['pool-candles', address], query, market, newest)
     const row = await market.pools.get(params.pool)
     const cash = row === null || row.quoteListed ? null : row.quote
     const pair = row === null || cash === null ? null : await market.pairs.get({ mint: row.base, cash })
@@ -118,16 +107,8 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
       mint: row === null ? null : pubkeyToBase58(row.base),
       cash_mint: cash === null ? null : pubkeyToBase58(cash)
     }
-    if (row === null || pair === null || head === null) {
-      return { body: { ...of, data: [], nextCursor: null }, dependsOn: [params.pool], changesWith: 'tags' }
-    }
-    const { matches, low, high } = tradesAmong(row)
-    const includes = (trade: TradeRow): boolean => matches(trade) && isInPair(trade, pair)
-    const source = new RowCandles(market, { mint: row.base, includes, low, high }, query.interval, slices)
-    const { data, nextCursor, changesWith } = await candleList(source, list, query, {
-      ...{ to, head, pair, slices },
-      archiveEnd: market.archiveEnd
-    })
+    const series = row === null || pair === null ? null : { pair, among: tradesAmong(row) }
+    const { data, nextCursor, changesWith } = await list.page(series, slices)
     return { body: { ...of, data, nextCursor }, dependsOn: [params.pool], changesWith }
   })
 }

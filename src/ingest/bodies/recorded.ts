@@ -2,12 +2,8 @@ import type { DecodedTransactions } from '../../chain/decode-block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import { CashList } from '../../market/cash.ts'
 import { eventCursor } from '../../market/cursor.ts'
-import { foldBlock } from '../../market/fold.ts'
-import { MarketState } from '../../market/market-state.ts'
-import { noneStored } from '../../market/read-set.ts'
+import { foldAlone } from '../../market/market-state.ts'
 import type { RowOrigin } from '../../market/rows.ts'
-import { COLD_SOL_USD } from '../../market/sol-usd.ts'
-import { affectedKeys } from '../../market/affected-keys.ts'
 import { poolEventBody } from '../../data/bodies/event.ts'
 import { launchBody } from '../../data/bodies/launch.ts'
 import { tradeBody } from '../../data/bodies/trade.ts'
@@ -41,10 +37,7 @@ export function eventBodies(
     transactions: recorded.transactions.length + recorded.votes,
     entries
   }
-  const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
-  const readSet = market.readSet(affectedKeys(block, cash))
-  market.load(noneStored(readSet))
-  const fold = foldBlock(market, block, { cash, startingSolUsd: null })
+  const fold = foldAlone(block, { cash, startingSolUsd: null })
   const trades = fold.trades.filter((row) => eventCursor(row) === row.cursor)
   const bodies: { readonly row: RowOrigin; readonly body: Record<string, unknown> }[] = [
     ...trades.map((row) => ({ row, body: tradeBody(row, cash) })),

@@ -161,9 +161,9 @@ export class ResponseCache {
     return this.#flights.run(this.#flightOf(key), () => this.#make(key, route, make, limits))
   }
 
-  /** Returns the running computation of a key's answer at this head; null if none runs. */
-  running(key: string): Promise<Rendering> | null {
-    return this.#flights.get(this.#flightOf(key)) ?? null
+  /** Returns the cached answer of a key, or its running computation at this head; null if neither exists. */
+  find(key: string): Rendering | Promise<Rendering> | null {
+    return this.fresh(key)?.rendering ?? this.#flights.get(this.#flightOf(key)) ?? null
   }
 
   /** Runs work within the deadline of an answer, and while its client waits for it (A5). */

@@ -54,8 +54,8 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
         made.isText ? send(made) : inTurn(app, endpoint, reply, async () => send(made))
       // Bytes that another request made cost nothing.
       meter?.countBytes(0)
-      const kept = responseCache.fresh(key)
-      if (kept !== null) return give(kept.rendering)
+      const found = responseCache.find(key)
+      if (found !== null) return found instanceof Promise ? found.then(give) : give(found)
       let isMade = false
       const make = (slicesOf: SlicesOf): Promise<Rendering> =>
         responseCache.make(
@@ -76,15 +76,11 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
           },
           { deadlineMs, slicesOf }
         )
-      const running = responseCache.running(key)
-      if (running !== null) return running.then(give)
       // While it waited for its turn, an equal request may have begun to make the answer. It is waited for without a turn: if
       // all turns of the tenant waited for an answer, that answer would have none.
       const making = inTurn(app, endpoint, reply, async (slicesOf) => {
-        const made = responseCache.fresh(key)?.rendering
-        if (made !== undefined) return made
-        const joined = responseCache.running(key)
-        return joined === null ? make(slicesOf) : { joined }
+        const known = responseCache.find(key)
+        return known instanceof Promise ? { joined: known } : (known ?? make(slicesOf))
       })
       return making.then((made) => {
         if ('joined' in made) return made.joined.then(give)

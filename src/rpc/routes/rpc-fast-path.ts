@@ -1,10 +1,8 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { RateUse } from '../../../storage/cluster/coordination.ts'
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Caller } from '../../access/caller.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
-import type { RpcReply, RpcRequestContext } from '../gateway.ts'
 import { JsonBounds, LONG_BODY_BYTES } from '../../kernel/json-depth.ts'
-import { costOf, idOf, parseRequest, type ParsedRequest } from '../requests.ts'
+import { parseRequest, type ParsedRequest } from '../requests.ts'
 import { BODY_BYTES_MAX, excessive, HTTP_BATCH_MAX } from '../rpc-error.ts'
 import type { RpcNeeds } from './needs.ts'
 import type { Fields } from '../../kernel/http/fields.ts'
@@ -13,19 +11,14 @@ import { RPC_PATH } from '../../kernel/http/handshake.ts'
 import { hostFault } from '../../kernel/http/host.ts'
 import { findCaller, KEY_PARAMETERS } from '../../kernel/http/plugins/access.ts'
 import { WorkBudget } from '../../access/work-budget.ts'
-import { isWhole, meteredReply } from '../metered-reply.ts'
-import { RpcWork } from '../rpc-work.ts'
-import { quotaExceeded, rateFields, workExceeded } from '../../kernel/http/plugins/limits.ts'
 import { plainFields } from '../../kernel/http/plugins/requests.ts'
-import { serviceErrorOf } from '../../kernel/http/problem.ts'
-import { takesGzip } from '../../kernel/http/respond.ts'
-import { rpcProblem } from './rpc-problem.ts'
-import { isTracked, messageOf, sendPieces, type RpcMessage } from './rpc-reply.ts'
+import { RpcExchange, type RpcHttpCall } from './rpc-exchange.ts'
 
 type Deps = Pick<
   RpcNeeds,
   'rpc' | 'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
 >
+type FastDeps = Deps & { readonly budget: WorkBudget }
 
 /**
  * Answers the usual JSON-RPC requests without the framework, which would double their time. Other requests go to
@@ -45,7 +38,7 @@ export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: Reque
     const { headers, socket } = request
     const caller = findCaller(keys, { headers, socket, query }, clock.now(), true)
     if (caller instanceof ServiceError) return rest(request, response)
-    new Exchange(shared, request, response, caller, nextRequestId()).read()
+    new FastCall(shared, request, response, caller, nextRequestId()).read()
   }
 }
 
@@ -82,56 +75,49 @@ function isPlain(request: IncomingMessage): boolean {
   )
 }
 
-const LEFT = new Error('the client has left')
 const BROKEN = new ServiceError(ERRORS.PARAMETER_INVALID, 'the request is malformed')
 
-/** A request and its response. */
-class Exchange implements RpcRequestContext {
+/** A request whose body is read here, and its response. */
+class FastCall implements RpcHttpCall {
   readonly caller: Caller
-  readonly batchMax = HTTP_BATCH_MAX
-  readonly work: RpcWork
-  readonly #deps: Deps & { readonly budget: WorkBudget }
+  readonly requestId: string
+  readonly response: ServerResponse
   readonly #request: IncomingMessage
-  readonly #response: ServerResponse
-  readonly #id: string
+  readonly #deps: FastDeps
+  readonly #exchange: RpcExchange
   readonly #startedAt = performance.now()
   readonly #chunks: Buffer[] = []
-  #rate: Fields = []
-  #calls: RateUse | null = null
-  #left: AbortController | null = null
-  /** Id of the body, once it is parsed. */
-  #rpcId = 'null'
 
   constructor(
-    deps: Deps & { readonly budget: WorkBudget },
+    deps: FastDeps,
     request: IncomingMessage,
     response: ServerResponse,
     caller: Caller,
-    id: string
+    requestId: string
   ) {
     this.#deps = deps
-    this.work = new RpcWork(caller, deps.budget, deps.clock)
     this.#request = request
-    this.#response = response
+    this.response = response
     this.caller = caller
-    this.#id = id
+    this.requestId = requestId
+    this.#exchange = new RpcExchange(this, deps)
   }
 
-  get tracks(): boolean {
-    return isTracked(this.#request.headers)
+  get headers(): IncomingHttpHeaders {
+    return this.#request.headers
   }
 
-  /** Aborts when the client disconnects. Created only for requests that wait. */
-  get signal(): AbortSignal {
-    if (this.#left === null) {
-      const left = new AbortController()
-      this.#left = left
-      this.#response.once('close', () => {
-        // An abort costs as much as a lookup; nothing waits after the complete answer.
-        if (!this.#response.writableFinished) left.abort(LEFT)
-      })
-    }
-    return this.#left.signal
+  writeHead(status: number, fields: Fields): void {
+    this.response.writeHead(status, plainFields(this.requestId).concat(freshnessFields(this.#deps), fields))
+  }
+
+  failed(error: ServiceError): void {
+    if (error.kind === ERRORS.SERVICE_FAILED)
+      this.#deps.logger.error({ request_id: this.requestId, route: RPC_PATH, err: error }, 'request failed')
+  }
+
+  sent(status: number): void {
+    this.#deps.metrics.requestSeconds.observe(RPC_PATH, status, (performance.now() - this.#startedAt) / 1000)
   }
 
   /** Reads the body, which is no longer than the header states, and answers it. */
@@ -139,10 +125,10 @@ class Exchange implements RpcRequestContext {
     const request = this.#request
     const chunks = this.#chunks
     // If the connection is refused meanwhile, its request gets an error.
-    request.on('error', (error) => this.#fail(error instanceof ServiceError ? error : BROKEN))
+    request.on('error', (error) => this.#exchange.fail(error instanceof ServiceError ? error : BROKEN))
     if (Number(request.headers['content-length']) >= LONG_BODY_BYTES) return this.#readInTurns()
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => this.#charge(this.#parse()))
+    request.on('end', () => this.#exchange.answer(this.#parse()))
   }
 
   /**
@@ -155,9 +141,9 @@ class Exchange implements RpcRequestContext {
     const bounds = new JsonBounds()
     const inTurn = <T>(work: () => T, then: (made: T) => void): void =>
       void this.#deps.turns
-        .run(this.caller.tenant, work, { signal: this.signal })
+        .run(this.caller.tenant, work, { signal: this.#exchange.signal })
         .then(then)
-        .catch((error: unknown) => this.#fail(error))
+        .catch((error: unknown) => this.#exchange.fail(error))
     const take = (chunk: Buffer): void => {
       chunks.push(chunk)
       request.pause()
@@ -167,7 +153,7 @@ class Exchange implements RpcRequestContext {
           if (excess !== null) {
             request.off('data', take).off('end', end)
             chunks.length = 0
-            this.#charge({ kind: 'refused', refusal: excessive(excess) })
+            this.#exchange.answer({ kind: 'refused', refusal: excessive(excess) })
           }
           request.resume()
         }
@@ -176,7 +162,7 @@ class Exchange implements RpcRequestContext {
     const end = (): void =>
       inTurn(
         () => this.#parse(),
-        (parsed) => this.#charge(parsed)
+        (parsed) => this.#exchange.answer(parsed)
       )
     request.on('data', take).on('end', end)
   }
@@ -186,100 +172,4 @@ class Exchange implements RpcRequestContext {
     const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
     return parseRequest(body, HTTP_BATCH_MAX)
   }
-
-  #charge(parsed: ParsedRequest): void {
-    this.#rpcId = idOf(parsed)
-    const { limits, clock, rpc } = this.#deps
-    const { keyId, ratePerMinute } = this.caller
-    const units = costOf(parsed, rpc.methods, ratePerMinute)
-    const use = limits.take(keyId, ratePerMinute, clock.now(), units)
-    if (!(use instanceof Promise)) return this.#answer(parsed, use)
-    use.then((taken) => this.#answer(parsed, taken)).catch((error: unknown) => this.#fail(error))
-  }
-
-  #answer(parsed: ParsedRequest, use: RateUse): void {
-    const { caller } = this
-    const { budget, clock } = this.#deps
-    const work = use.allowed ? budget.admit(caller, clock.now()) : budget.look(caller, clock.now())
-    this.#calls = use
-    this.#rate = rateFields(caller, { calls: use, work, units: null })
-    if (!use.allowed) return this.#fail(quotaExceeded(caller.ratePerMinute, use))
-    if (!work.allowed) return this.#fail(workExceeded(caller, work))
-    try {
-      const made = this.#deps.rpc.gateway.answer(parsed, this)
-      if (!(made instanceof Promise)) return this.#make(made)
-      made.then((reply) => this.#make(reply)).catch((error: unknown) => this.#failAdmitted(error))
-    } catch (error) {
-      this.#failAdmitted(error)
-    }
-  }
-
-  /** Fails a body that was admitted: its work until then is charged. */
-  #failAdmitted(thrown: unknown): void {
-    const units = this.work.charge()
-    this.#rate = rateFields(this.caller, { calls: this.#calls!, work: this.work.left, units })
-    this.#fail(thrown)
-  }
-
-  #make(reply: RpcReply): void {
-    const units = this.work.charge()
-    this.#rate = rateFields(this.caller, {
-      calls: this.#calls!,
-      work: this.work.left,
-      units: isWhole(reply) ? units : null
-    })
-    const message = messageOf(meteredReply(reply, this.work), () =>
-      takesGzip(this.#request.headers['accept-encoding'])
-    )
-    if (!(message instanceof Promise)) return this.#send(message)
-    message.then((packed) => this.#send(packed)).catch((error: unknown) => this.#fail(error))
-  }
-
-  #send({ status, fields, body, packs }: RpcMessage): void {
-    const response = this.#response
-    // A short read is not aborted when its client disconnects. Pieces of a long one still come from the node; sending them
-    // ends that read.
-    if (response.destroyed && (body === null || Buffer.isBuffer(body))) return
-    this.#writeHead(status, fields)
-    if (body === null) response.end()
-    // The body is sent with the head as one string. In Latin-1 each byte stays unchanged.
-    else if (Buffer.isBuffer(body)) response.end(pieceOf(body), 'latin1')
-    else
-      return void sendPieces(response, body, packs, (piece) => this.#inTurn(piece)).finally(() =>
-        this.#observe(status)
-      )
-    this.#observe(status)
-  }
-
-  /** Runs a piece of an answer that is being sent, however long it waits for its turn. */
-  #inTurn<T>(piece: () => Promise<T>): Promise<T> {
-    return this.#deps.turns.run(this.caller.tenant, piece, { signal: this.signal, isPatient: true })
-  }
-
-  #fail(thrown: unknown): void {
-    const response = this.#response
-    if (thrown === LEFT || response.headersSent) return
-    const error = serviceErrorOf(thrown)
-    if (error.kind === ERRORS.SERVICE_FAILED)
-      this.#deps.logger.error({ request_id: this.#id, route: RPC_PATH, err: error }, 'request failed')
-    const { status, fields, text } = rpcProblem(error, this.#id, this.#rpcId)
-    this.#writeHead(status, fields)
-    response.end(text)
-    this.#observe(status)
-  }
-
-  #writeHead(status: number, fields: Fields): void {
-    const all = plainFields(this.#id).concat(freshnessFields(this.#deps), this.#rate, fields)
-    this.#response.writeHead(status, all)
-  }
-
-  #observe(status: number): void {
-    this.#deps.metrics.requestSeconds.observe(RPC_PATH, status, (performance.now() - this.#startedAt) / 1000)
-  }
 }
-
-/** Maximum bytes of a body that is made a text, which copies it. */
-const TEXT_BYTES_MAX = 16 * 1024
-
-const pieceOf = (body: Buffer): Buffer | string =>
-  body.length > TEXT_BYTES_MAX ? body : body.toString('latin1')

@@ -38,16 +38,11 @@ export function rpcProblem(error: ServiceError, requestId: string, id = 'null'):
   return { status, fields, text }
 }
 
-/** Answers an error of the JSON-RPC route: the status of the problem, with a JSON-RPC body. */
-export function sendRpcProblem(
-  thrown: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  id?: string
-): FastifyReply {
+/** Answers an error of the JSON-RPC route before its body is read: the status of the problem, with a JSON-RPC body. */
+export function sendRpcProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = serviceErrorOf(thrown)
   request.failure = error
-  const { status, fields, text } = rpcProblem(error, request.id, id)
+  const { status, fields, text } = rpcProblem(error, request.id)
   setFields(reply, fields)
   return reply.code(status).send(text)
 }

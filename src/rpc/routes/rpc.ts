@@ -2,25 +2,21 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { WEIGHT_SETTINGS } from '../../access/call-weights.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
-import type { RpcReply } from '../gateway.ts'
 import { openRpcOf } from '../openrpc.ts'
-import { costOf, idOf, parseRequest, type ParsedRequest } from '../requests.ts'
+import { parseRequest, type ParsedRequest } from '../requests.ts'
 import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../rpc-error.ts'
-import type { RunPiece } from '../../kernel/work/turns.ts'
 import { LONG_BODY_BYTES } from '../../kernel/json-depth.ts'
 import type { RpcNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { setFields } from '../../kernel/http/fields.ts'
 import { RPC_PATH } from '../../kernel/http/handshake.ts'
 import { WorkBudget } from '../../access/work-budget.ts'
-import { isWhole, meteredReply } from '../metered-reply.ts'
-import { RPC_WORK, RpcWork } from '../rpc-work.ts'
-import type { RateUse } from '../../../storage/cluster/coordination.ts'
-import { chargeCall, rateFields } from '../../kernel/http/plugins/limits.ts'
+import { RPC_WORK } from '../rpc-work.ts'
 import { Rendering } from '../../kernel/http/rendering.ts'
-import { sendRendering, takesGzip } from '../../kernel/http/respond.ts'
+import { sendRendering } from '../../kernel/http/respond.ts'
+import { RpcExchange, type RpcHttpCall } from './rpc-exchange.ts'
 import { sendRpcProblem } from './rpc-problem.ts'
-import { isTracked, messageOf, RPC_TYPE, sendPieces } from './rpc-reply.ts'
+import { RPC_TYPE } from './rpc-reply.ts'
 
 const id = z.union([z.string(), z.number(), z.null()]).describe('Returned byte for byte as it was sent')
 const version = z.literal('2.0').describe('The version of JSON-RPC')
@@ -80,15 +76,12 @@ export const rpc = endpoint({
   ]
 })
 
-type Deps = Pick<RpcNeeds, 'rpc' | 'limits' | 'clock' | 'version' | 'metrics'>
+type Deps = Pick<RpcNeeds, 'rpc' | 'limits' | 'turns' | 'clock' | 'version' | 'draining' | 'metrics'>
 
 /** Serves JSON-RPC, and the document of its methods. */
-export const rpcRoutes: FastifyPluginAsync<Deps> = async (
-  app,
-  { rpc: parts, limits, clock, version, metrics }
-) => {
-  const budget = new WorkBudget(limits.work, metrics.work)
-  const charge = chargeCall(limits, budget)
+export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { rpc: parts, limits, turns, version, metrics, draining } = deps
+  const exchangeDeps = { ...deps, budget: new WorkBudget(limits.work, metrics.work) }
   app.served.push({ endpoint: rpc, isCached: false })
   // Bodies stay bytes: ids and params are passed on as they were written.
   app.removeAllContentTypeParsers()
@@ -111,48 +104,12 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
     handler: async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : NO_BODY
       const parse = (): ParsedRequest => parseRequest(body, HTTP_BATCH_MAX)
-      const parsed =
-        body.length < LONG_BODY_BYTES ? parse() : await app.turns.run(request.caller!.tenant, parse)
-      return answerParsed(parsed, request, reply).catch((error: unknown) => {
-        if (error === LEFT) return reply.hijack()
-        // The answer is partly sent already.
-        if (reply.sent) throw error
-        return sendRpcProblem(error, request, reply, idOf(parsed))
-      })
+      const parsed = body.length < LONG_BODY_BYTES ? parse() : await turns.run(request.caller!.tenant, parse)
+      // The exchange writes the response itself, as in front of the framework.
+      reply.hijack()
+      new RpcExchange(callOf(request, reply, draining), exchangeDeps).answer(parsed)
     }
   })
-  async function answerParsed(
-    parsed: ParsedRequest,
-    request: FastifyRequest,
-    reply: FastifyReply
-  ): Promise<FastifyReply> {
-    const caller = request.caller!
-    const calls = await new Promise<RateUse>((resolve, reject) => {
-      const charged = (refusal: Error | undefined, left?: RateUse): void =>
-        left === undefined ? reject(refusal!) : resolve(left)
-      charge(caller, reply, clock.now(), charged, costOf(parsed, parts.methods, caller.ratePerMinute))
-    })
-    const left = new AbortController()
-    const leave = (): void => left.abort(LEFT)
-    reply.raw.once('close', leave)
-    const work = new RpcWork(caller, budget, clock)
-    try {
-      const tracks = isTracked(request.headers)
-      const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal, work }
-      const made = await parts.gateway.answer(parsed, context)
-      const units = work.charge()
-      setFields(reply, rateFields(caller, { calls, work: work.left, units: isWhole(made) ? units : null }))
-      const inTurn: RunPiece = (piece) =>
-        app.turns.run(caller.tenant, piece, { signal: left.signal, isPatient: true })
-      return await sendReply(request, reply, meteredReply(made, work), inTurn)
-    } catch (error) {
-      // A request that fails is charged for the work until then.
-      setFields(reply, rateFields(caller, { calls, units: work.charge(), work: work.left }))
-      throw error
-    } finally {
-      reply.raw.off('close', leave)
-    }
-  }
   if (!parts.hasNode) return
   const document = new Rendering(JSON.stringify(openRpcOf(parts.methods, version)))
   app.get('/openrpc.json', { config: { scope: 'open', answersWhileDraining: true } }, (request, reply) =>
@@ -167,21 +124,20 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
 }
 
 const NO_BODY = Buffer.alloc(0)
-const LEFT = new Error('the client has left')
 
-async function sendReply(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  made: RpcReply,
-  inTurn: RunPiece
-): Promise<FastifyReply> {
-  const message = await messageOf(made, () => takesGzip(request.headers['accept-encoding']))
-  const { status, fields, body, packs } = message
-  setFields(reply, fields)
-  void reply.code(status)
-  if (body === null || Buffer.isBuffer(body)) return reply.send(body ?? undefined)
-  reply.hijack()
-  reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>)
-  await sendPieces(reply.raw, body, packs, inTurn)
-  return reply
+/** Returns a request as the exchange sees it. The framework's hooks have set fields of its response. */
+function callOf(request: FastifyRequest, reply: FastifyReply, draining: () => boolean): RpcHttpCall {
+  return {
+    caller: request.caller!,
+    requestId: request.id,
+    headers: request.headers,
+    response: reply.raw,
+    writeHead: (status, fields) => {
+      setFields(reply, fields)
+      if (draining()) void reply.header('connection', 'close')
+      reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>)
+    },
+    failed: (error) => (request.failure = error),
+    sent: () => undefined
+  }
 }

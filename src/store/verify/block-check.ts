@@ -3,13 +3,10 @@ import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
 import type { Block } from '../../chain/transaction.ts'
 import type { TransferFeeLookup } from '../../chain/transfer-fee.ts'
 import { cursorAt } from '../../market/cursor.ts'
-import { foldBlock, type FoldOptions } from '../../market/fold.ts'
-import { MarketState } from '../../market/market-state.ts'
-import { noneStored } from '../../market/read-set.ts'
+import type { FoldOptions } from '../../market/fold.ts'
+import { foldAlone } from '../../market/market-state.ts'
 import type { RowOrigin, SlotRow, TradeRow } from '../../market/rows.ts'
 import { sameValue } from '../../market/same-value.ts'
-import { COLD_SOL_USD } from '../../market/sol-usd.ts'
-import { affectedKeys } from '../../market/affected-keys.ts'
 import type { PageRequest, RowHorizon, Storage } from '../../../storage/port.ts'
 import type { Difference } from './difference.ts'
 
@@ -41,9 +38,7 @@ export async function* blockDifferences(
     commitment: 'confirmed' as const
   }
   const decoded = { ...place, transactions, entries }
-  const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
-  market.load(noneStored(market.readSet(affectedKeys(decoded, options.cash))))
-  const fold = foldBlock(market, decoded, options)
+  const fold = foldAlone(decoded, options)
 
   const row = await storage.blocks.at(slot)
   if (row === null) {

@@ -34,6 +34,10 @@ async function passed(world: TrackingWorld, own: TestProcess, ms: number): Promi
 
 const statesOf = (own: TestProcess): string[] => own.published.map(({ progress }) => progress.state)
 
+/** Leaves out that it was sent, which its tenant hears if the first answer takes long enough. */
+const sinceLanding = (states: readonly string[]): readonly string[] =>
+  states[0] === 'sent' ? states.slice(1) : states
+
 t.test('a lie that outlasts the minute of one node is taken back after the end, with a change', async (t) => {
   const { world, own } = await believed(1_000)
   const { value } = await world.stored('a')
@@ -52,7 +56,7 @@ t.test('a lie that outlasts the minute of one node is taken back after the end, 
 t.test('a lie of half an hour is taken back by the last check', async (t) => {
   const { world, own } = await believed(1_000, 1_800_000)
   t.match((await world.stored('a')).value, { end: { evidence: 'node' }, rechecks: 2 })
-  t.same(statesOf(own), ['confirmed', 'finalized'], 'checks that bear it out publish nothing')
+  t.same(sinceLanding(statesOf(own)), ['confirmed', 'finalized'], 'checks that bear it out publish nothing')
   lie(own, null)
   await passed(world, own, 3_600_000)
   t.match((await world.stored('a')).value.end, { state: 'expired' })
@@ -71,7 +75,7 @@ t.test('a landing that the node states at each check stays, and the checks end',
   const requests = own.node.requests.get('statuses')
   await passed(world, own, 5_000_000)
   t.equal(own.node.requests.get('statuses'), requests)
-  t.same(statesOf(own), ['processed', 'confirmed', 'finalized'])
+  t.same(sinceLanding(statesOf(own)), ['processed', 'confirmed', 'finalized'])
   own.kill()
 })
 
@@ -106,7 +110,8 @@ t.test('another process takes over a check', async (t) => {
   last.node.nodes = 1
   await passed(world, last, 150_000)
   t.match((await world.stored('a')).value.end, { state: 'expired' })
-  t.equal((await world.changes()).filter(({ event }) => event === 'sent').length, 1)
+  const events = (await world.changes()).map(({ event }) => event)
+  t.equal(sinceLanding(events).filter((event) => event === 'sent').length, 1)
   last.kill()
 })
 

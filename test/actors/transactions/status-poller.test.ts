@@ -27,16 +27,15 @@ t.test(
           return { contextSlot: 1, statuses: signatures.map(() => null) }
         }
       },
-      clock,
-      hasBlocks: () => false,
-      answered: ({ value }) => void answered.push(value.signature)
+      clock
     })
     const fresh = Array.from({ length: 600 }, (_, at) => tracked(`fresh ${at}`, clock.now()))
     const old = Array.from({ length: 300 }, (_, at) => tracked(`old ${at}`, clock.now() - 61_000))
     const all = [...fresh, ...old]
     const { signal } = new AbortController()
 
-    await poller.poll(all, signal)
+    for await (const answers of poller.poll(all, false, signal))
+      answered.push(...answers.map(({ transaction }) => transaction.value.signature))
 
     const sizes = (history: boolean): number[] =>
       asked
@@ -48,7 +47,7 @@ t.test(
     const names = all.map(({ value }) => value.signature)
     t.strictSame(answered.toSorted(), names.toSorted())
 
-    await poller.poll(all, signal)
-    t.equal(asked.length, 5, 'none is due at once again')
+    t.ok((await poller.poll(all, false, signal).next()).done, 'none is due at once again')
+    t.equal(asked.length, 5)
   }
 )

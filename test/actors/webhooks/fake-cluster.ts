@@ -1,7 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { DynamicSupervisor } from '../../../actors/supervision/dynamic-supervisor.ts'
-import { DELIVERY_POLICY } from '../../../actors/webhooks/tenant-webhooks.ts'
-import { WebhookOwner } from '../../../actors/webhooks/webhook-owner.ts'
+import type { ShardOwner } from '../../../actors/shards/shard-owner.ts'
+import { DELIVERY_POLICY } from '../../../actors/webhooks/owned-webhook.ts'
+import { webhookShards, type WebhookShard } from '../../../actors/webhooks/shard.ts'
 import { LocalDeliveries } from '../../../src/webhooks/local-deliveries.ts'
 import type { WebhookSender } from '../../../src/webhooks/webhook.ts'
 import type { HintChannel, Lease, Leases } from '../../../storage/cluster/coordination.ts'
@@ -44,7 +45,7 @@ interface Grant {
 /** A process that delivers to webhooks. */
 export class Member {
   readonly local = new LocalDeliveries()
-  readonly owner: WebhookOwner
+  readonly owner: ShardOwner<WebhookShard>
   readonly warnings: string[] = []
   /** Whether it was killed. Its leases then end by themselves. */
   diedAtMs: number | null = null
@@ -67,7 +68,7 @@ export class Member {
     }
     const deps = world.deps()
     const report = (fault: unknown): void => void cluster.faults.push(fault)
-    this.owner = new WebhookOwner(coordination, {
+    this.owner = webhookShards(coordination, {
       ...deps,
       deliveries: new DynamicSupervisor(DELIVERY_POLICY, { ...deps, report }),
       sender,
@@ -81,6 +82,14 @@ export class Member {
       .run(this.#draining.signal, this.#killed.signal)
       .finally(() => (this.ended = true))
     this.running.catch(() => undefined)
+  }
+
+  get shards(): number {
+    return this.owner.shards.length
+  }
+
+  get webhooks(): number {
+    return this.owner.shards.reduce((sum, { webhooks }) => sum + webhooks, 0)
   }
 
   drain(): void {
@@ -121,7 +130,7 @@ export class FakeCluster {
 
   /** Numbers of shards of the members. */
   get shards(): number[] {
-    return this.members.map(({ owner }) => owner.shards)
+    return this.members.map(({ shards }) => shards)
   }
 
   /** Returns the member that has the lease of a tenant's shard. */

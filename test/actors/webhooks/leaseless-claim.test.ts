@@ -173,7 +173,7 @@ t.test(
       [0, 1]
     )
     await cluster.pass(25_000)
-    t.equal(first.owner.shards, 32)
+    t.equal(first.shards, 32)
     t.same(
       receiver.received.map(({ token }) => token),
       [0, 1, 0]

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { DynamicSupervisor } from '../../../actors/supervision/dynamic-supervisor.ts'
-import { DELIVERY_POLICY, TenantWebhooks } from '../../../actors/webhooks/tenant-webhooks.ts'
+import { DELIVERY_POLICY } from '../../../actors/webhooks/owned-webhook.ts'
+import { WebhookShard } from '../../../actors/webhooks/shard.ts'
 import { ATTEMPT_PAGE, storeAttempts } from '../../../src/webhooks/attempts.ts'
 import { WEBHOOK, type Webhook, type WebhookSender } from '../../../src/webhooks/webhook.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
@@ -18,15 +19,16 @@ async function settled(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await settle()
 }
 
-/** A tenant's webhooks in one process, as a shard lists them. */
-class TenantWorld {
+/** The shard of a tenant in one process. */
+class ShardWorld {
   readonly world = new DeliveryWorld()
   readonly faults: string[] = []
   readonly claim = testClaim(1)
   /** Ids of webhooks whose POSTs throw, which no sender does: a fault of their own. */
   readonly broken = new Set<number>()
   readonly deliveries: DynamicSupervisor
-  readonly tenant: TenantWebhooks
+  readonly shard: WebhookShard
+  readonly killed = new AbortController()
   #slot = 0
 
   constructor() {
@@ -42,17 +44,20 @@ class TenantWorld {
     const report = (fault: unknown): void => void this.faults.push((fault as Error).message)
     this.deliveries = new DynamicSupervisor(DELIVERY_POLICY, { ...deps, report })
     const { deliveries } = this
-    this.tenant = new TenantWebhooks(this.claim, {
+    this.shard = new WebhookShard(tenantShard('acme'), this.claim, {
       ...{ ...deps, sender, deliveries, report },
       documents: world.store
     })
   }
 
-  /** Lists the tenant's documents, as a shard does. */
   async sync(): Promise<void> {
-    const documents = new Documents(this.world.store, WEBHOOK)
-    this.tenant.sync((await documents.list(tenantShard('acme'), { limit: 10 })).documents)
+    await this.shard.sync()
     await settled()
+  }
+
+  /** Ends the shard after its POSTs in flight, unless it is killed. */
+  stop(): Promise<void> {
+    return this.shard.stop(this.killed.signal)
   }
 
   async create(changes: Partial<Webhook> = {}): Promise<void> {
@@ -82,12 +87,12 @@ class TenantWorld {
 t.test(
   'a webhook that was created is delivered to from the next list on, and one that is inactive is not',
   async (t) => {
-    const world = new TenantWorld()
+    const world = new ShardWorld()
     await world.create()
     await world.create({ id: 8, slot: 1, active: false, disabledReason: 'gone' })
     await world.commit()
     t.same(world.posts, ['7 batch-1'])
-    t.equal(world.tenant.size, 2)
+    t.equal(world.shard.webhooks, 2)
     await world.sync()
     await world.commit()
     t.same(world.posts, ['7 batch-1', '7 batch-2'], 'a list without changes restarts nothing')
@@ -97,7 +102,7 @@ t.test(
 t.test(
   'a webhook that is deleted while a POST is in flight ends it, sends nothing more, and leaves no attempts',
   async (t) => {
-    const world = new TenantWorld()
+    const world = new ShardWorld()
     const { receiver, documents, store } = world.world
     receiver.answers = [null]
     await world.create()
@@ -118,7 +123,7 @@ t.test(
     await documents.delete(await world.world.stored())
     await world.sync()
     t.equal(receiver.aborted, 1)
-    t.equal(world.tenant.size, 0)
+    t.equal(world.shard.webhooks, 0)
     await world.commit()
     await world.pass(40_000)
     t.equal(receiver.received.length, 1)
@@ -132,7 +137,7 @@ t.test(
 t.test(
   'a running webhook that is enabled with since begins there, and the POST in flight ends',
   async (t) => {
-    const world = new TenantWorld()
+    const world = new ShardWorld()
     const { receiver } = world.world
     await world.create()
     for (let slot = 1; slot <= 3; slot++) await world.commit()
@@ -152,7 +157,7 @@ t.test(
 )
 
 t.test('several changes before the first is carried out start one run with the newest', async (t) => {
-  const world = new TenantWorld()
+  const world = new ShardWorld()
   const { receiver } = world.world
   await world.create()
   await world.commit()
@@ -162,8 +167,8 @@ t.test('several changes before the first is carried out start one run with the n
   const first = await list()
   await world.world.change({ activation: 3, since: endOfEvents(1) })
   const second = await list()
-  world.tenant.sync(first)
-  world.tenant.sync(second)
+  world.shard.take(first)
+  world.shard.take(second)
   await settled()
   await world.commit()
   await world.pass(1_000)
@@ -172,7 +177,7 @@ t.test('several changes before the first is carried out start one run with the n
 })
 
 t.test('a secret that was rotated signs the next POST, a repeat too, without a restart', async (t) => {
-  const world = new TenantWorld()
+  const world = new ShardWorld()
   const { receiver } = world.world
   const rotate = async (secret: string): Promise<void> => {
     await world.world.change({ secrets: [{ sealed: Buffer.from(secret), expiresAtMs: null }] })
@@ -196,39 +201,39 @@ t.test('a secret that was rotated signs the next POST, a repeat too, without a r
 })
 
 t.test('a fault of one webhook is reported and restarts it alone, after a pause', async (t) => {
-  const world = new TenantWorld()
+  const world = new ShardWorld()
   await world.create()
   await world.create({ id: 8, slot: 1 })
   world.broken.add(8)
   await world.commit()
   t.same(world.posts, ['7 batch-1'])
   t.match(world.faults, ['webhook 8 of tenant acme failed and is restarted: a fault of the test'])
-  const healthy = world.tenant.delivery(7)
+  const healthy = world.shard.delivery('acme', 7)
   world.broken.clear()
   await world.pass(1_000)
   t.same(world.posts, ['7 batch-1', '8 batch-2'], 'the batch that was stored is sent')
   t.ok(world.deliveries.restarts > 0)
-  t.equal(world.tenant.delivery(7), healthy)
+  t.equal(world.shard.delivery('acme', 7), healthy)
 })
 
 t.test('a webhook that pauses after a fault begins nothing more while its process drains', async (t) => {
-  const world = new TenantWorld()
+  const world = new ShardWorld()
   await world.create()
   world.broken.add(7)
   await world.commit()
   world.broken.clear()
   let hasStopped = false
-  const stopped = world.tenant.stop(true).then(() => (hasStopped = true))
+  const stopped = world.stop().then(() => (hasStopped = true))
   await settled()
   t.ok(hasStopped, 'it does not wait for the pause')
   await world.pass(60_000)
   t.same(world.posts, [])
-  world.tenant.kill()
+  world.killed.abort()
   await stopped
 })
 
 t.test('a webhook that was enabled just before its process drains sends nothing more', async (t) => {
-  const world = new TenantWorld()
+  const world = new ShardWorld()
   const { receiver } = world.world
   await world.create()
   await world.commit()
@@ -236,8 +241,8 @@ t.test('a webhook that was enabled just before its process drains sends nothing 
   const { documents } = await new Documents(world.world.store, WEBHOOK).list(tenantShard('acme'), {
     limit: 10
   })
-  world.tenant.sync(documents)
-  await world.tenant.stop(true)
+  world.shard.take(documents)
+  await world.stop()
   await settled()
   await world.pass(2_000)
   t.equal(receiver.received.length, 1)
@@ -246,16 +251,16 @@ t.test('a webhook that was enabled just before its process drains sends nothing 
 
 t.test('a drain waits for the POST in flight, and a kill ends it', async (t) => {
   for (const isKilled of [false, true]) {
-    const world = new TenantWorld()
+    const world = new ShardWorld()
     const { receiver } = world.world
     receiver.answers = [null]
     await world.create()
     await world.commit()
     let hasStopped = false
-    const stopped = world.tenant.stop(true).then(() => (hasStopped = true))
+    const stopped = world.stop().then(() => (hasStopped = true))
     await settled()
     t.notOk(hasStopped)
-    if (isKilled) world.tenant.kill()
+    if (isKilled) world.killed.abort()
     else receiver.received[0]!.answer(200)
     await stopped
     t.match(await world.world.progress(), { batch: isKilled ? { batchId: 'batch-1' } : null })
@@ -263,7 +268,7 @@ t.test('a drain waits for the POST in flight, and a kill ends it', async (t) => 
 })
 
 t.test('webhooks of a shard that is lost send nothing more, and are not started again', async (t) => {
-  const world = new TenantWorld()
+  const world = new ShardWorld()
   await world.create()
   await world.commit()
   world.claim.lose()
@@ -276,7 +281,7 @@ t.test('webhooks of a shard that is lost send nothing more, and are not started 
 t.test(
   'an owner who enables again within the reading of a list that has the older version is followed',
   async (t) => {
-    const world = new TenantWorld()
+    const world = new ShardWorld()
     const { receiver } = world.world
     receiver.answers = [410, 200]
     await world.create()

@@ -26,21 +26,21 @@ export const DELIVERY_POLICY: MemberPolicy = {
   stableAfterMs: 60_000
 }
 
-export interface TenantWebhooksDeps extends DeliveryDeps {
+export interface OwnedWebhookDeps extends DeliveryDeps {
   readonly documents: DocumentStore
-  /** Supervises the deliveries of all tenants of the process. */
+  /** Supervises the deliveries to all webhooks of the process. */
   readonly deliveries: DynamicSupervisor
   readonly report: (fault: unknown) => void
 }
 
 /** The deliveries to a webhook while it is active, across their restarts. */
 class Run {
-  readonly #deps: TenantWebhooksDeps
+  readonly #deps: OwnedWebhookDeps
   readonly #store: ProgressStore
   readonly #member: Member
   #delivery: WebhookDelivery
 
-  constructor(stored: Stored<Webhook>, claim: ShardClaim, deps: TenantWebhooksDeps) {
+  constructor(stored: Stored<Webhook>, claim: ShardClaim, deps: OwnedWebhookDeps) {
     const { tenant, id } = stored.value
     this.#deps = deps
     this.#store = new ProgressStore(deps.documents, claim, deps.clock)
@@ -100,92 +100,62 @@ class Run {
 }
 
 /**
- * A webhook of this process. Changes of its document are carried out one after another, by a chain of promises. A queue
- * object for each would be a tenth of the memory of an idle webhook.
+ * A webhook of a shard that this process has. Changes of its document are carried out one after another, by a chain of
+ * promises. A queue object for each would be a tenth of the memory of an idle webhook.
  */
-interface Entry {
-  stored: Stored<Webhook>
-  run: Run | null
-  turn: Promise<void>
-}
-
-/** The webhooks of a tenant. */
-export class TenantWebhooks {
-  readonly #entries = new Map<number, Entry>()
-  #isStopping = false
+export class OwnedWebhook {
   readonly #claim: ShardClaim
-  readonly #deps: TenantWebhooksDeps
+  readonly #deps: OwnedWebhookDeps
+  #stored: Stored<Webhook>
+  #run: Run | null
+  #turn = Promise.resolve()
+  #isStopping = false
 
-  constructor(claim: ShardClaim, deps: TenantWebhooksDeps) {
+  constructor(stored: Stored<Webhook>, claim: ShardClaim, deps: OwnedWebhookDeps) {
     this.#claim = claim
     this.#deps = deps
+    this.#stored = stored
+    this.#run = stored.value.active ? new Run(stored, claim, deps) : null
   }
 
-  get size(): number {
-    return this.#entries.size
+  get tenant(): string {
+    return this.#stored.value.tenant
   }
 
-  get deliveries(): WebhookDelivery[] {
-    return [...this.#entries.values()].flatMap(({ run }) => (run === null ? [] : [run.delivery]))
+  /** Null while it is inactive. */
+  get delivery(): WebhookDelivery | null {
+    return this.#run?.delivery ?? null
   }
 
-  delivery(id: number): WebhookDelivery | undefined {
-    return this.#entries.get(id)?.run?.delivery
+  /** Takes over its document as it was listed: starts, changes or ends its deliveries. */
+  change(stored: Stored<Webhook>): void {
+    if (this.#stored.version === stored.version) return
+    // The deliveries themselves may have changed it.
+    const before = this.delivery?.stored ?? this.#stored
+    this.#stored = stored
+    if (isSameActivation(before.value, stored.value)) this.delivery?.accept(stored)
+    else this.#turn = this.#turn.then(async () => this.#restart())
   }
 
-  /** Takes over the tenant's documents as they were listed: starts, changes and ends deliveries. */
-  sync(documents: readonly Stored<Webhook>[]): void {
-    const ids = new Set(documents.map(({ value }) => value.id))
-    for (const stored of documents) this.#put(stored)
-    for (const [id, entry] of this.#entries) if (!ids.has(id)) this.#remove(id, entry)
-  }
-
-  /** Ends all deliveries; with `isDrain`, after the POSTs in flight. */
+  /** Ends its deliveries; with `isDrain`, after the POST in flight. */
   async stop(isDrain: boolean): Promise<void> {
     this.#isStopping = true
-    await Promise.all(
-      [...this.#entries.values()].map(async ({ run, turn }) => {
-        if (isDrain) run?.drain()
-        else run?.stop()
-        await Promise.all([turn, run?.ended])
-      })
-    )
+    if (isDrain) this.#run?.drain()
+    else this.#run?.stop()
+    await Promise.all([this.#turn, this.#run?.ended])
   }
 
-  /** Ends all deliveries that still run. */
+  /** Ends its deliveries at once, also while they drain. */
   kill(): void {
-    for (const { run } of this.#entries.values()) run?.stop()
+    this.#run?.stop()
   }
 
-  #put(stored: Stored<Webhook>): void {
-    const { id } = stored.value
-    const known = this.#entries.get(id)
-    if (known === undefined) {
-      const run = stored.value.active ? new Run(stored, this.#claim, this.#deps) : null
-      this.#entries.set(id, { stored, run, turn: Promise.resolve() })
-      return
-    }
-    if (known.stored.version === stored.version) return
-    // The deliveries themselves may have changed it.
-    const before = known.run?.delivery.stored ?? known.stored
-    known.stored = stored
-    if (isSameActivation(before.value, stored.value)) {
-      known.run?.delivery.accept(stored)
-      return
-    }
-    known.turn = known.turn.then(async () => {
-      known.run?.stop()
-      await known.run?.ended
-      const { stored: newest } = known
-      const isThere = this.#entries.get(id) === known && !this.#isStopping && !this.#claim.lost.aborted
-      known.run = isThere && newest.value.active ? new Run(newest, this.#claim, this.#deps) : null
-    })
-  }
-
-  #remove(id: number, { stored, run }: Entry): void {
-    this.#entries.delete(id)
+  /** Ends its deliveries after it was deleted, and deletes its attempts. */
+  remove(): void {
+    this.#isStopping = true
+    const run = this.#run
     run?.stop()
-    const { tenant } = stored.value
+    const { tenant, id } = this.#stored.value
     const forget = async (): Promise<void> => {
       await run?.ended
       await deleteAttempts(this.#deps.documents, tenant, id, 0)
@@ -194,6 +164,14 @@ export class TenantWebhooks {
     forget().catch((fault: unknown) => {
       if (!isOutage(fault)) this.#deps.report(fault)
     })
+  }
+
+  async #restart(): Promise<void> {
+    this.#run?.stop()
+    await this.#run?.ended
+    const stored = this.#stored
+    const isOver = this.#isStopping || this.#claim.lost.aborted
+    this.#run = !isOver && stored.value.active ? new Run(stored, this.#claim, this.#deps) : null
   }
 }
 
