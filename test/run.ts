@@ -14,7 +14,7 @@ import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
 import { childSeconds, type TestOutcome } from './runner/test-file.ts'
 import { Places, type UnitLists } from './runner/places.ts'
 import { runTestUnit, type Unit } from './runner/test-unit.ts'
-import { isOfFullTier, testFiles, unitsOf } from './runner/tiers.ts'
+import { isOfFullTier, isQuick, testFiles, unitsOf } from './runner/tiers.ts'
 import { sharedCqlSeconds } from './servers/shared-cql.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
@@ -115,7 +115,8 @@ else {
     isNamed ? folders.some((folder) => file.startsWith(folder)) : isOfTier(file)
   // In the long tier a single file may take all the time that a process has.
   const units = values.long ? alone : unitsOf
-  const computing = units(all.computing.filter(isSelected))
+  const isLeftOut = (file: string): boolean => values.quick && !isNamed && !isQuick(file)
+  const computing = units(all.computing.filter((file) => isSelected(file) && !isLeftOut(file)))
   const [starting, waiting] = [all.starting, all.waiting].map((files) =>
     values.quick ? [] : alone(files.filter(isSelected))
   ) as [Unit[], Unit[]]

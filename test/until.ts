@@ -8,8 +8,11 @@ type PauseMs = (polls: number) => number
 
 /** For a poll that costs nothing: at first without a pause, then leaving the processor to the awaited work. */
 const HURRIED: PauseMs = (polls) => (polls < 50 ? 0 : 2)
-/** For a poll that is a request to another process: two processes work for each. */
-export const PATIENT: PauseMs = (polls) => Math.min(18 + 2 * polls, 100)
+/**
+ * For a poll that is a request to another process: two processes work for each. A wait of any duration takes at most half of
+ * the 600 calls a minute that a key has by default.
+ */
+export const PATIENT: PauseMs = (polls) => Math.min(18 + 2 * polls, 250)
 
 /**
  * Resolves with the first value of `poll` other than false, null and undefined.

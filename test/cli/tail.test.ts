@@ -6,6 +6,7 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { closed } from '../http/contract.ts'
+import { freePort } from '../servers/free-port.ts'
 import { startBusyLocalnetProcess, type LocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, spawnMillrace } from '../service/service-process.ts'
 import { ownDirectory } from '../own-directory.ts'
@@ -150,12 +151,12 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
 
 t.test('a tail lives through a restart of the service, and misses nothing', async (t) => {
   const dataDir = ownDirectory(t)
-  const before = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
-  const { port } = new URL(before.url)
+  const flags = ['--localnet-slot-ms', '100', '--port', String(await freePort(['127.0.0.1']))]
+  const before = await startBusyLocalnetProcess(t, dataDir, flags)
   const tail = new Tail(t, [`trades:${WSOL}`, '--json', ...at(before)])
   const early = await tail.until((lines) => lines.length > 5)
   t.equal((await before.end('SIGTERM')).code, 0)
-  const after = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100', '--port', port])
+  const after = await startBusyLocalnetProcess(t, dataDir, flags)
   const lines = await tail.until((all) => all.length > early.length + 20 && !all.at(-1)!.replay)
   t.equal(await tail.interrupt(), 0)
   t.ok(tail.stderr.some((line) => /reconnecting in \d+ ms/.test(line)))

@@ -1,6 +1,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { AddressNumbers } from '../../src/holders/address-numbers.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** Addresses of which many are equal, or begin with equal bytes. */
 const address = fc
@@ -21,7 +22,7 @@ t.test('an address has the number of its first time, whatever follows it', async
       }
       return numbers.addresses.map((each) => each.toHex()).join() === texts.join()
     }),
-    { numRuns: 200 }
+    randomRuns(200)
   )
   t.equal(new AddressNumbers(0).addresses.length, 0)
 })

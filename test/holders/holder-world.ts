@@ -21,7 +21,7 @@ import { until } from '../service/asking.ts'
 import { FollowerWorld, worldParts, type WorldParts } from '../followers/follower-world.ts'
 import type { FollowedIndex } from '../followers/followed-index.ts'
 import { holderIndex } from './holder-index.ts'
-import { chainShape, storedShape, type ListShape } from './list-shape.ts'
+import { chainShape, storedShape, tokenAccountsOf, type ListShape } from './list-shape.ts'
 
 /** A localnet with a market and other traffic, and a follower of its holder lists on an embedded store. */
 export class HolderWorld extends FollowerWorld<BalanceChanges, HolderBlocks, HolderFollower> {
@@ -126,8 +126,14 @@ export class HolderWorld extends FollowerWorld<BalanceChanges, HolderBlocks, Hol
     return storedShape(this.storage, mint, slot)
   }
 
-  /** The same from the chain's newest accounts. */
+  /** The lists of mints from the chain's newest accounts. */
+  chains(mints: readonly Pubkey[]): ListShape[] {
+    const accounts = tokenAccountsOf(this.bank)
+    return mints.map((mint) => chainShape(accounts, mint))
+  }
+
+  /** The list of a mint from the chain's newest accounts. */
   chain(mint: Pubkey): ListShape {
-    return chainShape(this.bank, mint)
+    return this.chains([mint])[0]!
   }
 }

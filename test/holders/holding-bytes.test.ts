@@ -5,6 +5,7 @@ import { TOKEN_PROGRAM_NAMES } from '../../src/accounts/token-program.ts'
 import { packHoldings, unpackHoldings } from '../../src/holders/holding-bytes.ts'
 import { byValue, PIECE } from '../../src/holders/holdings.ts'
 import { DOCUMENT_BYTES_MAX } from '../../storage/document-values.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const number = fc.double({ min: 0, noNaN: true })
 const fields = {
@@ -30,7 +31,7 @@ t.test('holdings are packed as they are', async (t) => {
       inside.set(bytes, 3)
       return isDeepStrictEqual(packed, list) && isDeepStrictEqual(unpackHoldings(inside.subarray(3)), list)
     }),
-    { numRuns: 200 }
+    randomRuns(200)
   )
   const [one] = fc.sample(holding, 1)
   const bytes = packHoldings(Array.from({ length: PIECE }, () => one!))

@@ -3,6 +3,7 @@ import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import { holderMintsIn, HOLDER_MINTS_PARTITION } from '../../src/holders/holder-mint.ts'
 import { inRankKey, unpackCount, unpackSums } from '../../src/holders/row-bytes.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
+import type { LocalAccount } from '../../src/localnet/chain.ts'
 import type { Storage } from '../../storage/port.ts'
 
 /** A holder list, in texts of amount, address, and owner or number of accounts. */
@@ -42,12 +43,18 @@ export async function storedShape(
   return { accounts, owners, sums: sums == null ? null : unpackSums(sums.value) }
 }
 
-/** Returns the list's shape from the chain's newest accounts. */
-export function chainShape(bank: LocalBank, mint: Pubkey): ListShape {
-  const held = Object.values(TOKEN_PROGRAM_KEYS)
+/** Returns the chain's newest accounts of tokens. Reads all accounts of the chain. */
+export function tokenAccountsOf(bank: LocalBank): LocalAccount[] {
+  return Object.values(TOKEN_PROGRAM_KEYS)
     .flatMap((program) => bank.accountsOf(program))
     .filter(({ data }) => data.length === 165 || data[165] === 2)
-    .filter(({ data }) => data[108] !== 0 && samePubkey(data.subarray(0, 32), mint))
+    .filter(({ data }) => data[108] !== 0)
+}
+
+/** Returns the shape that a mint's list has by the accounts of tokens. */
+export function chainShape(accounts: readonly LocalAccount[], mint: Pubkey): ListShape {
+  const held = accounts
+    .filter(({ data }) => samePubkey(data.subarray(0, 32), mint))
     .map(({ address, data }) => ({
       address: pubkeyToBase58(address),
       owner: pubkeyToBase58(data.slice(32, 64)),

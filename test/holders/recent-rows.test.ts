@@ -3,6 +3,7 @@ import t from 'tap'
 import { RecentRows } from '../../actors/holders/recent-rows.ts'
 import type { HolderRow, PresentRow } from '../../storage/port.ts'
 import { openForTest } from '../storage/embedded-under-test.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const LIST = { mint: new Uint8Array(32).fill(1), reading: 1 }
 const KINDS = ['account', 'owner', 'sums'] as const
@@ -59,6 +60,6 @@ t.test('recent rows are those of the store', async (t) => {
         }
       return true
     }),
-    { numRuns: 60 }
+    randomRuns(60)
   )
 })

@@ -17,7 +17,8 @@ async function isEqual(
 ): Promise<void> {
   await world.settled(message)
   const slot = world.bank.slot('processed')
-  for (const mint of mints) t.strictSame(await world.stored(mint, slot), world.chain(mint), message)
+  for (const [at, shape] of world.chains(mints).entries())
+    t.strictSame(await world.stored(mints[at]!, slot), shape, message)
 }
 
 t.test('a process that dies at any write goes on from what is stored', async (t) => {

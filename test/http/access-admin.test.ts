@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { DEFAULT_SCOPES } from '../../src/access/scopes.ts'
-import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { randomRuns } from '../random-runs.ts'
-import { closed, Contract } from './contract.ts'
+import { contractOf } from './checked-requests.ts'
 import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 
 /** 2026-08-24 12:00:00 UTC. */
@@ -19,7 +18,7 @@ async function operator(t: Test): Promise<Operator> {
   const app = await marketApp(t)
   app.nowMs = NOON
   const key = await app.makeKey(['admin'])
-  const contract = new Contract(closed(JSON.parse((await app.get('/openapi.json')).text) as JsonSchema))
+  const contract = await contractOf(app)
   return Object.assign(app, {
     admin: async (method: string, path: string, body?: unknown) => {
       const answer = await app.ask(

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 
 /** A request and its response, as the client sees them. */
@@ -57,9 +57,16 @@ export function closed(document: JsonSchema): JsonSchema {
 
 /** Checks responses against an OpenAPI document. */
 export class Contract {
-  readonly #operations: { readonly method: string; readonly path: string; readonly operation: Operation }[]
+  readonly #operations: {
+    readonly method: string
+    readonly path: string
+    readonly matches: RegExp
+    readonly operation: Operation
+  }[]
   readonly #responses: Readonly<Record<string, Response>>
   readonly #validator: Ajv2020
+  /** Compiled schemas of the document; compiling one takes milliseconds. */
+  readonly #checks = new Map<JsonSchema, ValidateFunction>()
 
   constructor(document: JsonSchema) {
     const paths = document.paths as Record<string, Record<string, Operation>>
@@ -67,11 +74,18 @@ export class Contract {
       Object.entries(methods).map(([method, operation]) => ({
         method: method.toUpperCase(),
         path,
+        matches: expressionOf(path),
         operation
       }))
     )
     this.#responses = (document.components as { responses: Record<string, Response> }).responses
-    this.#validator = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+    this.#validator = new Ajv2020({
+      strict: false,
+      allErrors: true,
+      validateFormats: false,
+      // The document is no schema itself, and `openapi.test.ts` checks its form.
+      validateSchema: false
+    })
     this.#validator.addSchema({ ...document, $id: 'document' })
   }
 
@@ -115,7 +129,7 @@ export class Contract {
     const asked = path.split('?', 1)[0]!
     const found = this.#operations.find(
       (one) =>
-        (one.method === method || (one.method === 'GET' && method === 'HEAD')) && matches(one.path, asked)
+        (one.method === method || (one.method === 'GET' && method === 'HEAD')) && one.matches.test(asked)
     )
     // Requests without an operation are refused by path or method.
     if (found === undefined) return status === 404 || status === 405 ? null : `${status} where nothing is`
@@ -131,17 +145,25 @@ export class Contract {
     const content = response.content[mediaType]
     if (content === undefined) return `${mediaType} is not documented of ${found.operation.operationId}`
     if (!mediaType.endsWith('json')) return null
-    const check = this.#validator.compile(this.#absolute(content.schema))
+    const check = this.#checkOf(content.schema)
     if (check(JSON.parse(text))) return null
     return `${found.operation.operationId} ${status}: ${this.#validator.errorsText(check.errors)}`
   }
 
-  #absolute(schema: JsonSchema): object {
-    return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')) as object
+  #checkOf(schema: JsonSchema): ValidateFunction {
+    const known = this.#checks.get(schema)
+    if (known !== undefined) return known
+    const check = this.#validator.compile(absolute(schema))
+    this.#checks.set(schema, check)
+    return check
   }
 }
 
-function matches(template: string, path: string): boolean {
+function absolute(schema: JsonSchema): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')) as object
+}
+
+function expressionOf(template: string): RegExp {
   const expression = template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')
-  return new RegExp(`^${expression}$`).test(path)
+  return new RegExp(`^${expression}$`)
 }

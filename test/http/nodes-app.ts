@@ -1,11 +1,10 @@
 import type { Test } from 'tap'
-import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { appOf } from './app-of.ts'
 import { Cordons } from '../../src/rpc/cordons.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
 import { fakeNodes } from '../rpc/fake-rpc-node.ts'
 import { opened } from '../rpc/opened-nodes.ts'
-import { closed, Contract } from './contract.ts'
+import { contractOf } from './checked-requests.ts'
 import { marketApp } from './market-app.ts'
 
 /** The API over two fake nodes, with an admin key. */
@@ -21,7 +20,7 @@ export async function nodesApp(t: Test) {
   })
   t.teardown(() => app.close())
   const key = await market.makeKey(['admin'])
-  const contract = new Contract(closed(JSON.parse((await market.get('/openapi.json')).text) as JsonSchema))
+  const contract = await contractOf(market)
   const ask = async (method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}) => {
     const answer = await app.inject({ method, url: path, headers: { 'x-api-key': key, ...headers } })
     const exchange = {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
-import { closed, Contract } from './contract.ts'
+import { contractOf } from './checked-requests.ts'
+import type { Contract } from './contract.ts'
 import type { Answer, MarketApp, Row } from './market-app.ts'
 
 /** Asserts equality only on a difference, because thousands of passing assertions are slow. */
@@ -36,8 +36,7 @@ export class Reader {
   }
 
   static async of(app: MarketApp): Promise<Reader> {
-    const { text } = await app.get('/openapi.json', {})
-    return new Reader(app, new Contract(closed(JSON.parse(text) as JsonSchema)))
+    return new Reader(app, await contractOf(app))
   }
 
   async list(path: string): Promise<readonly Row[]> {

@@ -2,7 +2,6 @@ import t, { type Test } from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { EXAMPLE_PROGRAM } from '../../src/edge/routes/example-values.ts'
-import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { lookupsOf } from '../../src/program-accounts/indexed-filters.ts'
 import {
   NO_PROGRESS,
@@ -12,7 +11,7 @@ import {
 } from '../../src/program-accounts/program.ts'
 import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
 import { ALL_FINALIZED } from '../rpc/fake-rpc.ts'
-import { closed, Contract } from './contract.ts'
+import { contractOf } from './checked-requests.ts'
 import { marketApp } from './market-app.ts'
 
 const PROGRAM = pubkeyFromBase58(EXAMPLE_PROGRAM)
@@ -49,7 +48,7 @@ async function openIndexed(t: Test) {
     return { ...storage, programAccounts: watched }
   })
   const key = await app.makeKey(['admin'])
-  const contract = new Contract(closed(JSON.parse((await app.get('/openapi.json')).text) as JsonSchema))
+  const contract = await contractOf(app)
   const post = async (body: object) => {
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
     const answer = await app.ask('POST', ADMIN, headers, JSON.stringify(body))

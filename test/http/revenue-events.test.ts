@@ -17,6 +17,7 @@ import {
   type LedgerBlock,
   type RevenueClient
 } from './revenue-client.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const PATH = '/v1/revenue/events'
 
@@ -278,7 +279,7 @@ t.test('any ledger is paged without loss, and its deltas sum up to its balances'
         }
       }
     ),
-    { numRuns: 12 }
+    randomRuns(12)
   )
 })
 

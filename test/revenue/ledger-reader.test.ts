@@ -10,6 +10,7 @@ import type { WatchedAddress } from '../../src/revenue/watched-address.ts'
 import { entry, signatureOf, storeLedger, type LedgerBlock } from '../http/revenue-client.ts'
 import { key, NOON } from '../market/world.ts'
 import { ownDirectory } from '../own-directory.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const watchedFrom = (address: string, slot: number): WatchedAddress => ({
   ...{ tenant: 'acme', address, slot: 0, label: '', role: 'other', createdAtMs: 0 },
@@ -65,7 +66,7 @@ t.test('the sums of any window are those of its blocks', async (t) => {
       t.equal(found.byMint.length, expected.size, 'each mint once')
       t.equal(found.lastAt, inside.length === 0 ? null : NOON + inside.at(-1)!.slot)
     }),
-    { numRuns: 25 }
+    randomRuns(25)
   )
 })
 

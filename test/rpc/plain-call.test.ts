@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { readPlainCall } from '../../src/rpc/plain-call.ts'
 import { parseRequest } from '../../src/rpc/requests.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** A leading space makes the whole of a body be parsed. */
 const slowly = (text: string): unknown => {
@@ -65,7 +66,7 @@ t.test('whatever is read so is what parsing gives, over bodies that are nearly c
       read++
       t.strictSame(plain, slowly(text), text, { diagnostic: false })
     }),
-    { numRuns: 3_000 }
+    randomRuns(3_000)
   )
   t.ok(read > 200, `${read} were read`)
 })

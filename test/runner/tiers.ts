@@ -70,6 +70,43 @@ export const FULL = [
 ]
 export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))
 
+/**
+ * Dear computing files that the quick tier leaves to `npm test`: series of kills and of damage, comparisons of all that is
+ * served or stored, counts of all calls in a turn. Each subject has a cheaper file in the quick tier.
+ */
+export const NOT_QUICK: readonly { readonly files: RegExp; readonly quick: string }[] = [
+  { files: /^test\/actors\/chain\/(lost-records|backfill)\./, quick: 'test/market/refold.test.ts' },
+  { files: /^test\/actors\/chain\/rollback\./, quick: 'test/actors/ingest/deep-rollback.test.ts' },
+  { files: /^test\/actors\/chain\/rpc-source\./, quick: 'test/actors/ingest/rpc-source-bad-input.test.ts' },
+  { files: /^test\/archive\/import\./, quick: 'test/archive/joined-rows.test.ts' },
+  { files: /^test\/holders\/(localnet|killed|takeover)\./, quick: 'test/holders/stored-lists.test.ts' },
+  { files: /^test\/http\/dearest-(reads|writes)\./, quick: 'test/http/turns.test.ts' },
+  { files: /^test\/http\/(cached-answers|unknown-mints)\./, quick: 'test/http/response-cache.test.ts' },
+  { files: /^test\/http\/oracle\./, quick: 'test/http/stats.test.ts' },
+  { files: /^test\/http\/stalled-writes\./, quick: 'test/http/idempotency.test.ts' },
+  { files: /^test\/localnet\/bank\/restart\./, quick: 'test/localnet/bank/durability.test.ts' },
+  {
+    files: /^test\/localnet\/(past|market\/distributions)\./,
+    quick: 'test/localnet/market/simulator.test.ts'
+  },
+  { files: /^test\/recorded\/absurd-numbers\./, quick: 'test/node/absurd-numbers.test.ts' },
+  { files: /^test\/revenue\/localnet\./, quick: 'test/revenue/takeover.test.ts' },
+  { files: /^test\/rpc\/long-answer-turns\./, quick: 'test/rpc/long-bodies.test.ts' },
+  { files: /^test\/runner\/runner\./, quick: 'test/runner/tiers.test.ts' },
+  {
+    files: /^test\/storage\/embedded-(crash|damage|small-memory)\./,
+    quick: 'test/storage/embedded-conformance.test.ts'
+  },
+  {
+    files: /^test\/storage\/embedded-swept-(market|repair)\./,
+    quick: 'test/storage/embedded-retention.test.ts'
+  },
+  { files: /^test\/stream\/replays\./, quick: 'test/stream/catch-up.test.ts' },
+  { files: /^test\/transactions\/bundle-evidence\./, quick: 'test/transactions/bundle-tracker.test.ts' }
+]
+/** Returns whether the quick tier runs a computing file. */
+export const isQuick = (path: string): boolean => !NOT_QUICK.some(({ files }) => files.test(path))
+
 export interface TestFiles {
   /** Files that start processes, and wait for them a third of their time or more; the longest first. */
   readonly starting: readonly string[]
@@ -81,31 +118,27 @@ export interface TestFiles {
 
 /** Computing files of more than five seconds: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
-  /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|storage\/embedded-(crash|conformance|damage|retention)|http\/(cached-answers|paging|oracle|connections))\./
+  /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|oracle|connections|stalled-writes))\./
 /** Folders of tests of the process itself. */
-const OF_PROCESS = /^test\/(memory|runner|house|loadtest|actors\/supervision)\//
+const OF_PROCESS = /^test\/(memory|runner|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */
 const CHANGES_PROCESS =
-  /\bprocess\.|\bglobalThis\b|\bgc\b|setFlags|getHeap|registerHooks|new Worker|\b(?:now|random) = |setGlobal|setDefault/
-/** The files of a unit take ten to twenty seconds, and the start is a small part of that. */
-const UNIT_FILES_MAX = 10
+  /\bprocess\.(?:abort|chdir|cpuUsage|emit|env|exit|getActive|kill\(process|listeners|memoryUsage|off\b|on\b|once|remove|resourceUsage|set|stderr|stdout|threadCpuUsage|title|umask)|\bglobalThis\b|\bgc\b|setFlags|getHeap|registerHooks|new Worker|\b(?:Date|performance|Math)\.\w+ = |setGlobal|setDefault/
+/** The files of a unit take about ten seconds, and the start is a small part of that. */
+const UNIT_FILES_MAX = 20
 
 /**
- * Returns computing files as units, in the order to run them: long ones, then neighbours of a folder in one process each,
- * then short ones that run alone for another reason.
+ * Returns computing files as units, in the order to run them: long ones, then neighbours in one process each, then short
+ * ones that run alone for another reason.
  */
 export function unitsOf(files: readonly string[]): Unit[] {
   const texts = new Map(readSources(['test']).map(({ path, text }) => [path, text]))
   const isLong = (path: string): boolean => LONG_COMPUTING.test(path)
   const isOwn = (path: string): boolean => OF_PROCESS.test(path) || CHANGES_PROCESS.test(texts.get(path)!)
-  const folderOf = (path: string): string => path.split('/')[1]!
-  const shared: string[][] = []
-  for (const file of files.filter((path) => !isLong(path) && !isOwn(path))) {
-    const last = shared.at(-1)
-    const isRoom = last !== undefined && last.length < UNIT_FILES_MAX
-    if (isRoom && folderOf(last[0]!) === folderOf(file)) last.push(file)
-    else shared.push([file])
-  }
+  const neighbours = files.filter((path) => !isLong(path) && !isOwn(path))
+  const shared = Array.from({ length: Math.ceil(neighbours.length / UNIT_FILES_MAX) }, (_, at) =>
+    neighbours.slice(at * UNIT_FILES_MAX, (at + 1) * UNIT_FILES_MAX)
+  )
   const alone = (isAlone: (path: string) => boolean): Unit[] => files.filter(isAlone).map((file) => [file])
   return [...alone(isLong), ...shared, ...alone((path) => !isLong(path) && isOwn(path))]
 }

@@ -10,13 +10,14 @@ const FROM = 10_000
 const TO = 30_000
 const ATTEMPTS = 100
 
-/** Returns a port that is free on all the addresses. */
-export async function freePort(addresses: readonly string[]): Promise<number> {
+/** Returns a port that is free on all the addresses, the first of `count` that follow each other and are. */
+export async function freePort(addresses: readonly string[], count = 1): Promise<number> {
   let last: unknown
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = randomInt(FROM, TO)
     try {
-      for (const address of addresses) await listenOnce(address, port)
+      for (const address of addresses)
+        for (let next = port; next < port + count; next++) await listenOnce(address, next)
       return port
     } catch (error) {
       last = error

@@ -4,7 +4,8 @@ import type { HostileRequest } from './hostile-requests.ts'
 /** Details that must not reach a client: paths, stacks, names of libraries and of their errors. */
 const INTERNAL =
   /\/work|\/tmp\/|\/usr\/|\/home\/|root:x:|node_modules|node:internal|\.ts\b|\n\s+at |\bstack\b|FST_|HPE_|ERR_|\bzod\b|ENOENT|LEVEL_|[A-Z]\w+Error\b|fastify|undefined|\[object/i
-const PATIENCE_MS = 10_000
+/** Only a service that never ends a connection takes this long. */
+const PATIENCE_MS = 60_000
 
 export interface Exchange {
   /** Null if the connection was closed without an answer, as it is for bytes that are no request. */

@@ -9,7 +9,7 @@ import { pubkeyFromBase58, pubkeyMapKey, pubkeyToBase58 } from '../../src/chain/
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import { USDC } from '../../src/localnet/programs.ts'
-import { chainShape } from '../holders/list-shape.ts'
+import { chainShape, tokenAccountsOf } from '../holders/list-shape.ts'
 import { curveReserves } from '../localnet/market/oracle-comparison.ts'
 import { until } from './asking.ts'
 import type { OracleComparison } from './oracle-answers.ts'
@@ -47,8 +47,9 @@ export async function compareAccounts(
     ...[NATIVE_MINT, USDC, traffic!.classic.mint.toBytes(), traffic!.fees.mint.toBytes()],
     ...launches.slice(0, LAUNCHES).map(({ mint }) => mint)
   ]
+  const accounts = tokenAccountsOf(bank)
   for (const mint of mints) {
-    const shape = chainShape(bank, mint)
+    const shape = chainShape(accounts, mint)
     for (const by of ['owner', 'token_account'] as const) {
       const { first, rows } = await holdersOf(service, encodeBase58(mint), by, slot)
       const listed = rows.map((row) =>

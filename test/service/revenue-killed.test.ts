@@ -54,6 +54,7 @@ t.test(
       t.strictSame(rows.slice(0, known.length), known, `kill ${kill}: earlier rows stay as they were`)
       followEachOther(t, rows, [], `kill ${kill}`)
     }
+    await until(async () => ends.advances > KILLS, `${KILLS} ends and more are stated`)
     polling.abort()
     await polled
     t.strictSame(ends.broken, [], 'no row comes at or before an end that an answer stated')

@@ -30,9 +30,9 @@ t.test('what a wallet does with web3.js on the localnet is found through the ser
     '100',
     '--rate-limit-per-minute',
     '100000',
-    // The port after it has to be free too, and the system gives those below 30,000 to no other process.
+    // Its socket for web3.js has the port after it.
     '--port',
-    String(await freePort(['127.0.0.1']))
+    String(await freePort(['127.0.0.1'], 2))
   ])
   // A wallet has the RPC URL in place of the node's, and derives its socket: that of web3.js is on the next port.
   const url = `${service.url}/v1/rpc?api-key=${await rpcKey(service.url)}`

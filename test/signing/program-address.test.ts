@@ -2,13 +2,14 @@ import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import t from 'tap'
 import { isOnCurve, programAddress } from '../../src/signing/program-address.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
 t.test('32 bytes are a point of the curve if web3.js takes them for one', async () => {
   fc.assert(
     fc.property(key, (bytes) => isOnCurve(bytes) === PublicKey.isOnCurve(bytes)),
-    { numRuns: 300 }
+    randomRuns(300)
   )
 })
 
@@ -34,6 +35,6 @@ t.test('an address that is derived is the one that web3.js derives', async () =>
       const [address] = PublicKey.findProgramAddressSync(parts, new PublicKey(program))
       return Buffer.compare(programAddress(parts, program), address.toBytes()) === 0
     }),
-    { numRuns: 50 }
+    randomRuns(50)
   )
 })

@@ -1,13 +1,8 @@
-import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import type { AddressLookupTableAccount, TransactionInstruction } from '@solana/web3.js'
-import { signerOf } from '../../src/signing/ed25519.ts'
+import { PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import type { AddressLookupTableAccount, Keypair, TransactionInstruction } from '@solana/web3.js'
+import { signatureBy, wallet } from '../native-keys.ts'
 
-/** Returns the key pair of a number, identical in every run. */
-export function wallet(number: number): Keypair {
-  const seed = new Uint8Array(32)
-  new DataView(seed.buffer).setUint32(0, number)
-  return Keypair.fromSeed(seed)
-}
+export { wallet }
 
 export interface SignedOptions {
   readonly version?: 'legacy' | 0
@@ -31,7 +26,8 @@ export function signedWire(
   const transaction = new VersionedTransaction(
     version === 0 ? message.compileToV0Message(lookups) : message.compileToLegacyMessage()
   )
-  transaction.sign([...signers])
+  const signedBytes = transaction.message.serialize()
+  for (const signer of signers) transaction.addSignature(signer.publicKey, signatureBy(signer, signedBytes))
   return transaction.serialize()
 }
 
@@ -59,8 +55,7 @@ export function version1Wire(from: Keypair, to: PublicKey, lamports: bigint, blo
     Buffer.from([0, 1]),
     data
   ])
-  const signer = signerOf(from.secretKey.slice(0, 32))
-  return toBase64(Buffer.concat([message, signer.sign(message)]))
+  return toBase64(Buffer.concat([message, signatureBy(from, message)]))
 }
 
 function u32(value: number): Buffer {

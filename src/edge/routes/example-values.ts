@@ -2,9 +2,10 @@ import type { Storage } from '../../../storage/port.ts'
 import { DEMO_TENANT } from '../../access/bootstrap.ts'
 import type { KeyDirectory } from '../../access/key-directory.ts'
 import { encodeBase58 } from '../../chain/base58.ts'
-import { pubkeyFromBase58, pubkeyToBase58 } from '../../chain/pubkey.ts'
+import { pubkeyFromBase58, pubkeyMapKey, pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { SourceKind } from '../../kernel/config/config.ts'
 import { WSOL } from '../../market/cash.ts'
+import type { TradeRow } from '../../market/rows.ts'
 import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
 import { webhooksOf } from '../../webhooks/registry.ts'
 import type { Example } from '../../kernel/http/endpoint.ts'
@@ -27,6 +28,9 @@ export const EXAMPLE_TRANSACTION =
 export const EXAMPLE_BUNDLE_ID = '892b79ed49138bfb3aa5441f0df6e06ef34f9ee8f3976c15b323605bae0cf51d'
 export const EXAMPLE_WEBHOOK_URL = 'https://example.com/hook'
 
+/** SOL's newest trades, of which one is the example. A localnet spreads them over nine pools, ten seconds or more each. */
+const SOL_TRADES_READ = 100
+
 /** Replacements of example values, by the value replaced. */
 export type ExampleValues = ReadonlyMap<string, string>
 
@@ -37,16 +41,17 @@ export interface ExampleSources {
 }
 
 /**
- * Returns example values that have an answer: the newest launch that trades, and the pool, the trader and the signature of
- * SOL's newest trade. On a localnet, these include the demo tenant's first key, webhook and watched address; elsewhere the
- * public document names no tenant's.
+ * Returns example values that have an answer: the newest launch that trades, and the pool, the trader and the signature of a
+ * trade of SOL, whose pool has a chart of seconds. On a localnet, these include the demo tenant's first key, webhook and
+ * watched address; elsewhere the public document names no tenant's.
  */
 export async function exampleValues({ storage, keys, sourceKind }: ExampleSources): Promise<ExampleValues> {
   const newest = { order: 'desc', limit: 1 } as const
-  const [[launch], [trade]] = await Promise.all([
+  const [[launch], solTrades] = await Promise.all([
     storage.launches.page({ ...newest, status: 'trading' }),
-    storage.trades.ofMint(pubkeyFromBase58(WSOL), newest)
+    storage.trades.ofMint(pubkeyFromBase58(WSOL), { ...newest, limit: SOL_TRADES_READ })
   ])
+  const trade = newestOfSteadiestPool(solTrades)
   const isOfDemo = sourceKind === 'localnet'
   const key = isOfDemo ? keys.keysOf(DEMO_TENANT)[0] : undefined
   const [[webhook], [watched]] = await Promise.all([
@@ -67,6 +72,18 @@ export async function exampleValues({ storage, keys, sourceKind }: ExampleSource
     ...(key === undefined ? [] : [[EXAMPLE_KEY_ID, key.id] as const]),
     ...(webhook === undefined ? [] : [[EXAMPLE_WEBHOOK_ID, String(webhook.value.id)] as const])
   ])
+}
+
+/**
+ * Returns the first of the trades in the pool that traded in the most distinct seconds, and so has that many candles of a
+ * second. The pool of the newest trade can be seconds old. One page of rows tells, without a read for each pool.
+ */
+function newestOfSteadiestPool(trades: readonly TradeRow[]): TradeRow | undefined {
+  const pools = Map.groupBy(trades, ({ pool }) => pubkeyMapKey(pool))
+  const secondsOf = (rows: readonly TradeRow[]): number =>
+    new Set(rows.map(({ blockTime }) => blockTime)).size
+  const [steadiest] = [...pools.values()].sort((a, b) => secondsOf(b) - secondsOf(a))
+  return steadiest?.[0]
 }
 
 /** Returns an example with its values replaced. */

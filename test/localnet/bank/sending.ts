@@ -1,11 +1,14 @@
-import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
-import type { PublicKey, Signer, TransactionInstruction } from '@solana/web3.js'
+import { SystemProgram, Transaction } from '@solana/web3.js'
+import type { Keypair, PublicKey, Signer, TransactionInstruction } from '@solana/web3.js'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import type { LocalBankOptions } from '../../../src/localnet/bank/bank-options.ts'
 import { SendFailure } from '../../../src/localnet/chain.ts'
 import type { ExecutedTransaction, LocalBlock, SendProblem } from '../../../src/localnet/chain.ts'
+import { signatureBy, wallet } from '../../native-keys.ts'
 import { virtualClock } from '../../virtual-time.ts'
+
+export { wallet }
 
 export const SOL = 1_000_000_000n
 
@@ -16,13 +19,6 @@ export function openBank(options: Partial<LocalBankOptions> = {}): Promise<Local
 
 export async function produce(bank: LocalBank, slots: number): Promise<void> {
   for (let slot = 0; slot < slots; slot++) await bank.produceSlot()
-}
-
-/** Returns the key pair of a number, identical in every run. */
-export function wallet(number: number): Keypair {
-  const seed = new Uint8Array(32)
-  new DataView(seed.buffer).setUint32(0, number)
-  return Keypair.fromSeed(seed)
 }
 
 /** A signed legacy transaction; the first signer pays. */
@@ -37,7 +33,8 @@ export function signed(
     recentBlockhash: encodeBase58(blockhash)
   })
   transaction.add(...instructions)
-  transaction.sign(...signers)
+  const message = transaction.serializeMessage()
+  for (const signer of signers) transaction.addSignature(signer.publicKey, signatureBy(signer, message))
   return transaction.serialize({ requireAllSignatures: false, verifySignatures: false })
 }
 

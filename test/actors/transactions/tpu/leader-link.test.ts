@@ -14,6 +14,7 @@ import type { LeaderOutcome } from '../../../../src/transactions/tpu/outcome.ts'
 import { QuicError } from '../../../../src/transactions/tpu/quic.ts'
 import { settle, virtualClock } from '../../../virtual-time.ts'
 import { FakeTransport } from './fake-transport.ts'
+import { randomRuns } from '../../../random-runs.ts'
 
 const WIRE = new Uint8Array([1, 2, 3])
 
@@ -257,7 +258,7 @@ t.test(
           throw new Error('written is not what was said')
         if (transport.open.length > 0) throw new Error('a connection is left open')
       }),
-      { numRuns: 300 }
+      randomRuns(300)
     )
   }
 )
