@@ -7,6 +7,7 @@ import type { Run } from '../actors/supervision/process.ts'
 import type { BlockSource, SourcedBlock } from '../src/node/block-source.ts'
 import { readConfig } from '../src/kernel/config/config.ts'
 import { sleep, systemPorts } from '../src/ports.ts'
+import { PRODUCTS } from '../test/products/loaded-products.ts'
 import { startService } from '../src/service.ts'
 import { createLogger } from '../src/kernel/telemetry/logger.ts'
 import { version } from '../src/version.ts'
@@ -50,6 +51,7 @@ const source: Run<unknown, BlockSource> = async ({ draining, ready }) => {
 
 const { config } = reading
 const service = startService({
+  products: PRODUCTS,
   config: { ...config, recordedDir: directory },
   logger: createLogger(config),
   version,

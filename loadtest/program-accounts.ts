@@ -20,7 +20,7 @@ import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { buildApp } from '../src/edge/routes/app.ts'
 import { systemPorts } from '../src/ports.ts'
 import { routesOf } from '../src/kernel/compose/product.ts'
-import { PRODUCTS } from '../src/products.ts'
+import { PRODUCTS } from '../test/products/loaded-products.ts'
 import {
   NO_PROGRESS,
   programsIn,

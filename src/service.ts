@@ -10,8 +10,7 @@ import type { BlockSource } from './node/block-source.ts'
 import { CLUSTER_PLACES, LOCAL_PLACES, processTurns, Turns } from './kernel/work/turns.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { soloCoordination, type Opened } from './store/opening.ts'
-import type { Kernel } from './kernel/compose/product.ts'
-import { productsOf } from './products.ts'
+import { productsOf, type Kernel, type Product } from './kernel/compose/product.ts'
 import { aroundStore } from './store/product.ts'
 import { DecodingReport } from './ingest/decoding-report.ts'
 import type { Logger } from './kernel/telemetry/logger.ts'
@@ -20,6 +19,8 @@ import { CommitFeed } from './kernel/feed/commit-feed.ts'
 
 export interface ServiceDeps {
   readonly config: Config
+  /** Every product, in the order in which their units start. */
+  readonly products: readonly Product[]
   readonly logger: Logger
   readonly version: string
   /** Called with the keys made on an empty store; they cannot be shown again. */
@@ -61,7 +62,7 @@ export function startService(deps: ServiceDeps): Supervision {
       config.storage === 'embedded' ? LOCAL_PLACES : CLUSTER_PLACES
     ),
     get: (capability) => capabilities.get(capability, kernel),
-    products: productsOf(config),
+    products: productsOf(deps.products, config),
     soloCoordination: soloCoordination(),
     tree: () => supervision.tree(),
     sourceStatus: () => supervision.source('chain/source')

@@ -11,6 +11,8 @@ const SCRIPT = `
   await import(${JSON.stringify(join(ROOT, 'src/kernel/cli/compile-cache.js'))})
   await import(${JSON.stringify(join(ROOT, 'src/main.ts'))})
   await import(${JSON.stringify(join(ROOT, 'src/edge/commands/serve.ts'))})
+  const { PROGRAM } = await import(${JSON.stringify(join(ROOT, 'src/program.ts'))})
+  await PROGRAM.products()
   console.log(JSON.stringify([...process.moduleLoadList, ...loaded]))`
 
 function modulesOfStart(): string[] {

@@ -26,6 +26,11 @@ function trespasses(files: readonly SourceFile[], forbidden: readonly RegExp[]):
   )
 }
 
+/** Commands of the products, and the command line. They lie above the service, and their folders among other floors. */
+const COMMANDS = /^src\/(kernel\/cli\/|[\w-]+\/commands(\/|\.ts$))/
+/** The form of a row of the list of products, which has commands. */
+const PRODUCT_ROW = /^src\/kernel\/product-row\.ts$/
+
 /**
  * The floors of the house from the ground up: a file imports from its own room and from floors below it. Rooms of one floor
  * do not import each other. A product's room reaches over several floors: its settings lie low, its domain above the store,
@@ -75,13 +80,16 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   [/^src\/client\//, /^src\/(kernel\/http\/|[\w-]+\/routes\/)/],
   [/^actors\//],
   [/^src\/([\w-]+\/[^/]+|kernel\/compose\/[^/]+)\.ts$/],
-  [/^src\/products\.ts$/],
   [/^src\/service\.ts$/],
-  [/^src\/(kernel\/cli\/|[\w-]+\/commands\/)/],
+  [COMMANDS],
+  [PRODUCT_ROW],
+  [/^src\/products\.ts$/],
+  [/^src\/program\.ts$/],
   [/^src\/main\.ts$/]
 ]
 
-const roomOf = (path: string): RegExp | undefined => FLOORS.flat().find((room) => room.test(path))
+const roomOf = (path: string): RegExp | undefined =>
+  [COMMANDS, PRODUCT_ROW, ...FLOORS.flat()].find((room) => room.test(path))
 const floorOf = (path: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(path)!))
 
 t.test('every file is in a room', async (t) => {
@@ -151,6 +159,7 @@ t.test('a new file at the top of src is a new room', async (t) => {
     'src/main.ts',
     'src/ports.ts',
     'src/products.ts',
+    'src/program.ts',
     'src/service.ts',
     'src/version.ts'
   ])

@@ -29,7 +29,7 @@ import {
 import { ArchiveFilling, removeFilling } from './archive-filling.ts'
 import { recoverArchive } from './second-store.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
-import { unusableDirectory } from '../../kernel/cli/data-directory.ts'
+import { unusableDirectory } from '../../store/data-directory.ts'
 
 const PROGRESS_MS = 1_000
 

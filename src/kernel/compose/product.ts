@@ -94,6 +94,12 @@ export const resource = <T>(what: string): Capability<Kernel, Handle<T>> =>
 export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>
   supervisor(name, 'one_for_one', units)
 
+/** Returns the products of a process with the given roles. */
+export const productsOf = (
+  products: readonly Product[],
+  { role }: Pick<Config, 'role'>
+): readonly Product[] => products.filter(({ roles }) => roles.some((each) => role.includes(each)))
+
 /** Returns the routes of some products. */
 export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
   products.flatMap(({ routes = [] }) => routes)

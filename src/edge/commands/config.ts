@@ -1,5 +1,5 @@
-import { maskedConfig } from '../config/config.ts'
-import type { Invocation } from './command.ts'
+import { maskedConfig } from '../../kernel/config/config.ts'
+import type { Invocation } from '../../kernel/cli/command.ts'
 
 /** Prints the effective configuration as JSON, secrets masked. */
 export async function config({ config, stdout }: Invocation): Promise<number> {

@@ -1,0 +1,22 @@
+import type { Commands } from './cli/command.ts'
+import type { Product } from './compose/product.ts'
+
+/** A row of the list of products: what is read before the product is loaded, and how to load it. */
+export interface ProductRow {
+  /** Commands of its room. Each imports its code only when it runs. */
+  readonly commands?: Commands
+  readonly product: () => Promise<Product>
+}
+
+/** Position of what states none. */
+const LAST = Number.MAX_SAFE_INTEGER
+
+/** Loads the products of some rows, in the order of the rows. */
+export const loadProducts = (rows: readonly ProductRow[]): Promise<readonly Product[]> =>
+  Promise.all(rows.map(({ product }) => product()))
+
+/** Returns the commands of some rows, in the order of the help. */
+export function commandsOf(rows: readonly ProductRow[]): Commands {
+  const commands = rows.flatMap(({ commands = {} }) => Object.entries(commands))
+  return Object.fromEntries(commands.sort(([, { position: a = LAST }], [, { position: b = LAST }]) => a - b))
+}
