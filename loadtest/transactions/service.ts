@@ -37,7 +37,7 @@ export async function startSending(
     MILLRACE_TPU: 'off',
     ...storage
   }
-  const service = await startMeasured('../src/cli/millrace.js', ['serve', ...flags], { env })
+  const service = await startMeasured('../src/kernel/cli/millrace.js', ['serve', ...flags], { env })
   if (hasCore) giveServersCore(service.pid)
   const create = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' }
