@@ -18,7 +18,8 @@ export class ImportTools {
   readonly deps: IngesterDeps
   readonly #node: RpcAccountNode | null
 
-  constructor(config: Config) {
+  /** `mask` hides secrets in the lines of its log. */
+  constructor(config: Config, mask: (text: string) => string) {
     const { clock } = systemPorts
     const decoding = new DecodingReport()
     const transferFees = new TransferFees(clock)
@@ -33,7 +34,7 @@ export class ImportTools {
       decoding,
       metrics: createMetrics(decoding),
       // The command prints the progress itself.
-      logger: createLogger({ ...config, logLevel: 'warn' }),
+      logger: createLogger({ ...config, logLevel: 'warn' }, mask),
       clock,
       marketBytes: memoryBudget({ ...config, role: ['ingest'] }).market,
       ...(this.#node !== null && { transferFees })

@@ -31,7 +31,6 @@ export const NAMES = capability(
 export const DATA: Product = {
   name: 'data',
   roles: ['gateway'],
-  settings: {},
   units: ({ feed, logger, ports: { clock }, get }) => {
     const live = get(RANKING)
     return [

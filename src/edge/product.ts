@@ -2,7 +2,6 @@ import { workMetrics } from '../kernel/telemetry/work-metrics.ts'
 import { edge, type EdgeOptions } from '../../actors/edge/edge.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { handshakePortOf } from '../kernel/config/handshake-port.ts'
-import { SERVICE_SETTINGS } from './settings.ts'
 import { buildApp } from './routes/app.ts'
 import { httpBounds } from '../kernel/http/bounds.ts'
 import { openFilesMax } from '../kernel/http/open-files.ts'
@@ -33,7 +32,6 @@ import { WATCHED_CHANGED } from '../revenue/product.ts'
 export const EDGE: Product = {
   name: 'edge',
   roles: ['ingest', 'gateway', 'delivery'],
-  settings: SERVICE_SETTINGS,
   units: (kernel) => {
     const { config, ports, logger, onListening, get } = kernel
     const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
@@ -73,7 +71,7 @@ export const EDGE: Product = {
 }
 
 /** The API's documents and the explorer. */
-export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, routes: [docsRoutes] }
+export const DOCS: Product = { name: 'docs', roles: ['gateway'], routes: [docsRoutes] }
 
 /** Returns the builder of a process's app, with the routes of its products. */
 function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {

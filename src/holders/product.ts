@@ -1,6 +1,5 @@
 import { holders, type HoldersNeeds } from '../../actors/holders/holders.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import { HOLDER_SETTINGS } from './settings.ts'
 import { holderRoutes } from './routes/holders.ts'
 import { holdingRoutes } from './routes/holdings.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
@@ -27,7 +26,6 @@ export const HOLDERS_REQUESTED = capability(() => new Announcements())
 export const HOLDERS: Product = {
   name: 'holders',
   roles: ['ingest', 'gateway'],
-  settings: HOLDER_SETTINGS,
   units: (kernel) => {
     const { config, ports, logger, metrics, feed, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []

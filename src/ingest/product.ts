@@ -8,7 +8,6 @@ import { transferFees } from '../../actors/ingest/transfer-fees.ts'
 import { recallBlocks } from '../../actors/transactions/recall-blocks.ts'
 import { sharedFees } from '../../actors/transactions/shared-fees.ts'
 import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
-import { CHAIN_SETTINGS } from './settings.ts'
 import { addRecordedMetrics, addSourceMetrics } from './source-metrics.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import { openArchiveToRead } from '../store/opening.ts'
@@ -20,7 +19,6 @@ import { chainOf, undoPolicyOf, type Ingests } from './sources.ts'
 export const CHAIN: Product = {
   name: 'chain',
   roles: ['ingest', 'gateway', 'delivery'],
-  settings: CHAIN_SETTINGS,
   units: (kernel) => {
     const { config, feed, ports, get } = kernel
     const chain = ingestDepsOf(kernel)

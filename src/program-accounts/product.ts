@@ -26,7 +26,6 @@ export const PROGRAMS_CHANGED = capability(() => new Announcements())
 export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',
   roles: ['ingest', 'gateway'],
-  settings: {},
   units: (kernel) => {
     const { config, ports, logger, metrics, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []

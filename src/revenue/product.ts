@@ -25,7 +25,6 @@ export const WATCHED_CHANGED = capability(() => new Announcements())
 export const WATCHES: Product = {
   name: 'watches',
   roles: ['ingest'],
-  settings: {},
   units: ({ get }) => [beside('watches', child('addresses', watchedAddresses(get(LEDGER_BLOCKS))))]
 }
 
@@ -36,7 +35,6 @@ export const WATCHES: Product = {
 export const REVENUE: Product = {
   name: 'revenue',
   roles: ['ingest', 'gateway'],
-  settings: {},
   units: (kernel) => {
     const { config, ports, logger, metrics, feed, get } = kernel
     if (!config.role.includes('ingest')) return []

@@ -3,7 +3,6 @@ import { aborted } from '../../actors/supervision/aborted.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import { RPC_SETTINGS } from './settings.ts'
 import type { RpcServices } from '../kernel/http/deps.ts'
 import { adminNodeRoutes } from './routes/admin-nodes.ts'
 import { rpcRoutes } from './routes/rpc.ts'
@@ -40,7 +39,6 @@ export const RPC_CALLS = resource<RpcServices>('the calls of the RPC URL')
 export const RPC: Product = {
   name: 'rpc',
   roles: ['gateway'],
-  settings: RPC_SETTINGS,
   units: (kernel) => {
     const { ports, budget, metrics, config, feed, logger, get } = kernel
     if (!isConfigured(kernel)) return [beside('rpc', child('calls', giving(get(RPC_CALLS), calls(kernel))))]

@@ -28,7 +28,6 @@ export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
 export const RPC_SUBSCRIPTIONS: Product = {
   name: 'rpc-subscriptions',
   roles: ['gateway'],
-  settings: {},
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { ports, logger, metrics, turns, get } = kernel

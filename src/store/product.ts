@@ -5,7 +5,6 @@ import { store } from '../../actors/storage/store.ts'
 import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { Storage } from '../../storage/port.ts'
 import { bootstrapKeys } from '../access/bootstrap.ts'
-import { STORAGE_SETTINGS } from './settings.ts'
 import { openCoordination, openStore } from './opening.ts'
 import { DEMO_KEY } from '../access/product.ts'
 import { firstOf, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
@@ -13,8 +12,7 @@ import { firstOf, type Kernel, type Product, type Spine } from '../kernel/compos
 /** The store, which all products need. */
 export const STORE: Product = {
   name: 'store',
-  roles: ['ingest', 'gateway', 'delivery'],
-  settings: STORAGE_SETTINGS
+  roles: ['ingest', 'gateway', 'delivery']
 }
 
 /** Returns the service with its store, and with the connections to the other processes that have it open. */
@@ -36,7 +34,6 @@ export function aroundStore(kernel: Kernel, units: readonly Unit<Spine>[]): Unit
 export const RETENTION: Product = {
   name: 'retention',
   roles: ['ingest'],
-  settings: {},
   units: ({ config, ports: { clock } }) =>
     config.storage === 'embedded' ? [child('retention', retention({ clock }))] : []
 }

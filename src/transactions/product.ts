@@ -11,7 +11,6 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child, type Unit } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
-import { TRANSACTION_SETTINGS } from './settings.ts'
 import { bundleRoutes } from './routes/bundles.ts'
 import { priorityFeeRoutes } from './routes/priority-fees.ts'
 import { tipRoutes } from './routes/tips.ts'
@@ -56,7 +55,6 @@ const SIGHTINGS = blockObserver((committed) => new WatchedSignatures(committed))
 export const TRANSACTIONS: Product = {
   name: 'transactions',
   roles: ['gateway', 'delivery'],
-  settings: TRANSACTION_SETTINGS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { ports, get } = kernel
@@ -85,7 +83,6 @@ export const TRANSACTIONS: Product = {
 export const TRACKING: Product = {
   name: 'tracking',
   roles: ['delivery'],
-  settings: {},
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { config, ports, logger, metrics, feed, get } = kernel

@@ -2,7 +2,6 @@ import { outgoing, type OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import { WEBHOOK_SETTINGS } from './settings.ts'
 import type { WebhookServices } from '../kernel/http/deps.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { listAttempts, storeAttempts } from './attempts.ts'
@@ -33,7 +32,6 @@ const LOCAL_DELIVERIES = capability(() => new LocalDeliveries())
 export const WEBHOOKS: Product = {
   name: 'webhooks',
   roles: ['gateway', 'delivery'],
-  settings: WEBHOOK_SETTINGS,
   units: ({ config, ports: { clock }, get }) => {
     const run = outgoing({
       clock,
@@ -53,7 +51,6 @@ export const WEBHOOKS: Product = {
 export const DELIVERY: Product = {
   name: 'delivery',
   roles: ['delivery'],
-  settings: {},
   units: (kernel) => {
     const { ports, logger, metrics, turns, get } = kernel
     const events = { local: get(LOCAL_DELIVERIES), tenantEvents: get(TENANT_EVENTS) }

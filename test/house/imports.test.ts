@@ -84,6 +84,7 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   [COMMANDS],
   [PRODUCT_ROW],
   [/^src\/products\.ts$/],
+  [/^src\/configuration\.ts$/],
   [/^src\/program\.ts$/],
   [/^src\/main\.ts$/]
 ]
@@ -156,6 +157,7 @@ t.test('the storage port speaks in words of the pure core', async (t) => {
 t.test('a new file at the top of src is a new room', async (t) => {
   const loose = sources.map(({ path }) => path).filter((path) => /^src\/[^/]+$/.test(path))
   t.same(loose.toSorted(), [
+    'src/configuration.ts',
     'src/main.ts',
     'src/ports.ts',
     'src/products.ts',

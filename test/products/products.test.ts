@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTING_NAMES, variableOf, type SettingName } from '../../src/kernel/config/config.ts'
+import { SETTING_NAMES } from '../../src/configuration.ts'
+import { variableOf, type SettingName } from '../../src/kernel/config/config.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
 import { routesOf, type Product } from '../../src/kernel/compose/product.ts'
+import type { ProductRow } from '../../src/kernel/product-row.ts'
+import { PRODUCT_ROWS } from '../../src/products.ts'
 import { PRODUCTS, productsOf } from './loaded-products.ts'
 import { CHANNEL_FORMS } from '../../src/stream/channel.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
@@ -11,6 +14,10 @@ import { ROOT } from '../house/sources.ts'
 import { marketApp, type MarketApp } from '../http/market-app.ts'
 
 const names = (products: readonly Product[]): string[] => products.map(({ name }) => name)
+
+/** Returns the names of the settings of a row. */
+const settingsOf = async ({ settings }: ProductRow): Promise<SettingName[]> =>
+  Object.keys((await settings?.load()) ?? {}) as SettingName[]
 
 /** Returns the paths that an app with some products answers. */
 async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<string[]> {
@@ -23,8 +30,8 @@ async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<st
 }
 
 t.test('every setting belongs to one product', async (t) => {
-  const owned = PRODUCTS.flatMap(({ settings }) => Object.keys(settings))
-  t.same(owned.toSorted(), SETTING_NAMES.toSorted())
+  const owned = await Promise.all(PRODUCT_ROWS.map(settingsOf))
+  t.same(owned.flat().toSorted(), SETTING_NAMES.toSorted())
 })
 
 t.test('every channel belongs to one product', async (t) => {
@@ -98,9 +105,9 @@ t.test('the page on products has a section for each, with its settings, channels
   )
   t.same([...sections.keys()], names(PRODUCTS))
   const app = await marketApp(t)
-  for (const product of PRODUCTS) {
+  for (const [index, product] of PRODUCTS.entries()) {
     const section = sections.get(product.name) ?? ''
-    const settings = Object.keys(product.settings).map((name) => variableOf(name as SettingName))
+    const settings = (await settingsOf(PRODUCT_ROWS[index]!)).map(variableOf)
     const said = [...settings, ...(product.channels ?? []), ...(await pathsOf(app, [product]))]
     t.same(
       said.filter((word) => !section.includes(`\`${word}\``)),

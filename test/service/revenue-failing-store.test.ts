@@ -1,7 +1,7 @@
 import { Connection } from '@solana/web3.js'
 import { pino } from 'pino'
 import t from 'tap'
-import { readConfig } from '../../src/kernel/config/config.ts'
+import { readConfig } from '../../src/configuration.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { ServiceError } from '../../src/kernel/errors.ts'
 import { openCoordination, storeDirectory } from '../../src/store/opening.ts'

@@ -6,7 +6,7 @@ import { HANDSHAKE_PORT_SETTING } from '../../../actors/edge/handshake-opening.t
 import { Listening } from '../../../actors/edge/listening.ts'
 import { unlessAborted } from '../../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../../access/bootstrap.ts'
-import { inertVariables, type Config } from '../../kernel/config/config.ts'
+import type { Config } from '../../kernel/config/config.ts'
 import { handshakePortOf } from '../../kernel/config/handshake-port.ts'
 import { isMemoryTight } from '../../kernel/config/memory-budget.ts'
 import { deploymentRefusal, configWarnings } from '../../kernel/config/deployment.ts'
@@ -25,14 +25,22 @@ import type { Invocation } from '../../kernel/cli/command.ts'
 import { urlHost } from '../../kernel/cli/url-host.ts'
 
 /** Runs the service until it is interrupted. Resolves with the exit code. */
-export async function serve({ config, products, stdout, stderr, interrupted }: Invocation): Promise<number> {
+export async function serve({
+  config,
+  configuration,
+  products,
+  stdout,
+  stderr,
+  interrupted
+}: Invocation): Promise<number> {
   const refusal = await refusalOf(config)
   if (refusal !== null) {
     for (const line of refusal) stderr(`millrace: ${line}`)
     return 2
   }
-  const logger = createLogger(config)
-  for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
+  const logger = createLogger(config, configuration.configMask(config))
+  for (const variable of configuration.inertVariables(config))
+    logger.warn(`${variable} has no effect in this version`)
   for (const warning of configWarnings(config)) logger.warn(warning)
   const taken = (await listeningRefusal(config)) ?? (await unusableDirectory(config))
   const opened = taken ?? (await openedOrReason(config, logger, interrupted))

@@ -1,5 +1,5 @@
 import type { Product } from '../compose/product.ts'
-import type { Config, SettingName } from '../config/config.ts'
+import type { Config, Configuration, SettingName } from '../config/config.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { Outcome } from './service-client.ts'
 
@@ -40,6 +40,7 @@ export interface Invocation<V = unknown> extends CommandContext {
   readonly operands: readonly string[]
   readonly options: V
   readonly config: Config
+  readonly configuration: Configuration
   /** Loads every product. */
   readonly products: () => Promise<readonly Product[]>
 }
@@ -133,9 +134,10 @@ export interface CommandGroup {
 /** Commands and groups of commands, by name. */
 export type Commands = Readonly<Record<string, Command | CommandGroup>>
 
-/** A program: its commands, and the products that they may load. */
+/** A program: its commands, and the settings and products that it loads when a command needs them. */
 export interface Program {
   readonly commands: Commands
+  readonly configuration: () => Promise<Configuration>
   readonly products: Invocation['products']
 }
 

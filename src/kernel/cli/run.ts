@@ -57,7 +57,8 @@ async function runCommand(
   { program, ...context }: CommandContext & { readonly program: Program },
   refuse: (...lines: readonly string[]) => number
 ): Promise<number> {
-  const { configMask, configOf, settingFlags } = await import('../config/config.ts')
+  const configuration = await program.configuration()
+  const { configMask, configOf, settingFlags } = configuration
   const settings = settingFlags(command.settings === 'all' ? undefined : command.settings)
   const options = Object.fromEntries(
     Object.entries(command.options ?? {}).map(([option, { value, multiple = false }]) => [
@@ -68,7 +69,7 @@ async function runCommand(
   const { values, operands, problems } = readFlags(args, { ...settings, ...options, help: HELP })
   if (values['help'] === true) {
     const { commandHelp } = await import('./help.ts')
-    commandHelp(name, command).forEach(context.stdout)
+    commandHelp(name, command, configuration).forEach(context.stdout)
     return 0
   }
   if (problems.length > 0)
@@ -88,6 +89,7 @@ async function runCommand(
       operands,
       options: values as OptionValues,
       config: reading.config,
+      configuration,
       products: program.products
     }
     if (!('endpoint' in command)) return await command.run(invocation)

@@ -9,7 +9,6 @@ import type { Capability } from './capability.ts'
 import { Handle } from './handle.ts'
 import type { Config } from '../config/config.ts'
 import type { MemoryBudget } from '../config/memory-budget.ts'
-import type { Setting } from '../config/setting.ts'
 import type { AppDeps } from '../http/deps.ts'
 import type { BlockSource } from '../../node/block-source.ts'
 import type { SourceStatus } from '../../node/source-status.ts'
@@ -29,7 +28,6 @@ export interface Product {
   readonly name: string
   /** A process has the product if it has one of these roles. */
   readonly roles: readonly Role[]
-  readonly settings: Readonly<Record<string, Setting>>
   /**
    * Units of the process tree, in the order of their start. They are siblings of other products' units, and get the
    * resources of other products by handles.
