@@ -10,7 +10,7 @@ import { buildApp } from '../src/edge/routes/app.ts'
 import { systemPorts } from '../src/ports.ts'
 import { routesOf } from '../src/kernel/compose/product.ts'
 import { PRODUCTS } from '../test/products/loaded-products.ts'
-import { createMetrics } from '../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../test/telemetry/process-metrics.ts'
 import { fakeAccounts, type FakeAccountNode } from '../test/accounts/fake-account-node.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
 
@@ -43,7 +43,7 @@ export async function withAccountService(
     const app = await marketApp(test as unknown as Test, undefined, { accounts, hotBytesMax: 64 * 2 ** 20 })
     app.nowMs = Date.now()
     const { deps } = app
-    const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
+    const quiet = { logger: pino({ level: 'silent' }), metrics: processMetrics(deps.decoding) }
     const served = buildApp({ ...deps, ...quiet }, routesOf(PRODUCTS))
     ends.push(() => served.close())
     await measure({ app, node, get: (path) => answered(served, app.key, path) })

@@ -54,7 +54,7 @@ export function startService(deps: ServiceDeps): Supervision {
       onListening(port)
     },
     listening: listening.promise,
-    metrics: createMetrics(decoding),
+    metrics: createMetrics(),
     budget: memoryBudget(config),
     feed: new CommitFeed(),
     turns: new Turns(
@@ -69,7 +69,7 @@ export function startService(deps: ServiceDeps): Supervision {
   }
   const units = kernel.products.flatMap((product) => product.units?.(kernel) ?? [])
   const root = aroundStore(kernel, units)
-  for (const product of kernel.products) product.metrics?.(kernel)
+  for (const { metrics = [] } of deps.products) for (const group of metrics) kernel.get(group)
   capabilities.seal()
   const supervision = supervise(root, ports, undefined, (path, err) => {
     // A refused start fails every unit up to the service, and is logged once by its caller.

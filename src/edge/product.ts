@@ -24,9 +24,18 @@ import { SERVED_ARCHIVE } from '../archive/product.ts'
 import { CASH, FEES, LOCALNET, RECORDED } from '../ingest/capabilities.ts'
 import { NAMES, RANKING } from '../data/product.ts'
 import { HOLDERS_REQUESTED } from '../holders/product.ts'
-import { coordinationOf, routesOf, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
-import { PROGRAMS_CHANGED } from '../program-accounts/product.ts'
+import {
+  coordinationOf,
+  metricGroup,
+  routesOf,
+  type Kernel,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
+import { MIRROR_METRICS, PROGRAMS_CHANGED } from '../program-accounts/product.ts'
 import { WATCHED_CHANGED } from '../revenue/product.ts'
+
+const WORK_METRICS = metricGroup((registry, { turns }) => workMetrics(registry, turns))
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
@@ -58,7 +67,7 @@ export const EDGE: Product = {
       )
     ]
   },
-  metrics: ({ metrics, turns }) => workMetrics(metrics.registry, turns),
+  metrics: [WORK_METRICS],
   routes: [
     healthRoutes,
     adminRoutes,
@@ -83,7 +92,8 @@ function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
     return () => announcements.publish()
   }
   const http = {
-    ...{ feed, decoding, metrics, logger, turns, version },
+    ...{ feed, decoding, logger, turns, version },
+    metrics: { ...metrics, mirror: get(MIRROR_METRICS) },
     ranking: get(RANKING),
     names: get(NAMES),
     archive: get(SERVED_ARCHIVE),

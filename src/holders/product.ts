@@ -3,10 +3,11 @@ import { child } from '../../actors/supervision/unit.ts'
 import { holderRoutes } from './routes/holders.ts'
 import { holdingRoutes } from './routes/holdings.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
+import { holderMetrics } from './metrics.ts'
 import { HolderBlocks } from './holder-blocks.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { blockObserver } from '../ingest/capabilities.ts'
-import { beside, capability, type Product } from '../kernel/compose/product.ts'
+import { beside, capability, metricGroup, type Product } from '../kernel/compose/product.ts'
 
 /** Maximum milliseconds of a drain, in which queued events are stored. */
 const DRAIN_MS = 5_000
@@ -15,6 +16,8 @@ const PINNED_MS = 300_000
 
 /** Blocks whose balance changes wait for the holder lists. */
 const HOLDER_BLOCKS = blockObserver((committed) => new HolderBlocks(committed))
+
+const HOLDER_METRICS = metricGroup(holderMetrics)
 
 /** Announces mints whose holders were requested for the first time. */
 export const HOLDERS_REQUESTED = capability(() => new Announcements())
@@ -27,7 +30,7 @@ export const HOLDERS: Product = {
   name: 'holders',
   roles: ['ingest', 'gateway'],
   units: (kernel) => {
-    const { config, ports, logger, metrics, feed, get } = kernel
+    const { config, ports, logger, feed, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []
     const blocks = get(HOLDER_BLOCKS)
     blocks.begin()
@@ -39,7 +42,7 @@ export const HOLDERS: Product = {
     const run = holders<HoldersNeeds>({
       ...ports,
       logger,
-      metrics: metrics.holders,
+      metrics: get(HOLDER_METRICS),
       blocks,
       requested: get(HOLDERS_REQUESTED),
       feed,
@@ -48,5 +51,6 @@ export const HOLDERS: Product = {
     })
     return [beside('balances', child('holders', run, { drainMs: DRAIN_MS }))]
   },
+  metrics: [HOLDER_METRICS],
   routes: [holderRoutes, holdingRoutes]
 }

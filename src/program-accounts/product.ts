@@ -3,10 +3,18 @@ import { adminProgramRoutes } from './routes/admin-programs.ts'
 import { programAccountRoutes } from './routes/program-accounts.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { hasNode, nodeUrls, pubsubUrls } from '../ingest/node-urls.ts'
+import { mirrorMetrics } from './metrics.ts'
 import { ChainWatch } from './chain-watch.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { COMMITTED_BLOCKS } from '../ingest/capabilities.ts'
-import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  metricGroup,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
 
 /** Slots after which a block of an index at processed counts as confirmed. Clusters confirm within two or three. */
 const PROCESSED_SLOTS = 16
@@ -15,6 +23,9 @@ const DRAIN_MS = 5_000
 
 /** Slots of this process's blocks, with the accounts that they touch. */
 const CHAIN_WATCH = capability(({ feed, get }) => new ChainWatch(feed, get(COMMITTED_BLOCKS)))
+
+/** Metrics of the mirror, and of reads from it. */
+export const MIRROR_METRICS = metricGroup(mirrorMetrics)
 
 /** Announces that a program was added to the whitelist, or removed. */
 export const PROGRAMS_CHANGED = capability(() => new Announcements())
@@ -27,13 +38,13 @@ export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',
   roles: ['ingest', 'gateway'],
   units: (kernel) => {
-    const { config, ports, logger, metrics, get } = kernel
+    const { config, ports, logger, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []
     const run = mirror<Spine>(
       {
         ...ports,
         logger,
-        metrics: metrics.mirror,
+        metrics: get(MIRROR_METRICS),
         watch: get(CHAIN_WATCH),
         changed: get(PROGRAMS_CHANGED),
         slotsUnconfirmed: config.indexCommitment === 'processed' ? PROCESSED_SLOTS : 0,
@@ -44,5 +55,6 @@ export const PROGRAM_ACCOUNTS: Product = {
     )
     return [beside('programs', child('mirror', run, { drainMs: DRAIN_MS }))]
   },
+  metrics: [MIRROR_METRICS],
   routes: [programAccountRoutes, adminProgramRoutes]
 }

@@ -4,12 +4,20 @@ import { revenueAccountRoutes } from './routes/revenue-accounts.ts'
 import { revenueCoverageRoutes } from './routes/revenue-coverage.ts'
 import { revenueEventRoutes } from './routes/revenue-events.ts'
 import { revenueTotalRoutes } from './routes/revenue-totals.ts'
+import { ledgerMetrics } from './metrics.ts'
 import { LedgerFeed } from '../stream/ledger-feed.ts'
 import { LedgerBlocks } from './ledger-blocks.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { CASH, blockObserver } from '../ingest/capabilities.ts'
 import { NAMES } from '../data/product.ts'
-import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  metricGroup,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
 import { TENANT_EVENTS } from '../stream/product.ts'
 
 /** Maximum milliseconds of a drain, in which queued blocks are recorded. */
@@ -17,6 +25,8 @@ const DRAIN_MS = 5_000
 
 /** Blocks whose balance changes wait for the ledger. */
 const LEDGER_BLOCKS = blockObserver((committed) => new LedgerBlocks(committed))
+
+const LEDGER_METRICS = metricGroup(ledgerMetrics)
 
 /** Announces that a tenant has changed its watched addresses. */
 export const WATCHED_CHANGED = capability(() => new Announcements())
@@ -36,14 +46,14 @@ export const REVENUE: Product = {
   name: 'revenue',
   roles: ['ingest', 'gateway'],
   units: (kernel) => {
-    const { config, ports, logger, metrics, feed, get } = kernel
+    const { config, ports, logger, feed, get } = kernel
     if (!config.role.includes('ingest')) return []
     const events = get(TENANT_EVENTS)
     const run = ledger<Spine>(
       {
         ...ports,
         logger,
-        metrics: metrics.ledger,
+        metrics: get(LEDGER_METRICS),
         names: get(NAMES),
         cash: get(CASH),
         blocks: get(LEDGER_BLOCKS),
@@ -57,6 +67,7 @@ export const REVENUE: Product = {
     )
     return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }))]
   },
+  metrics: [LEDGER_METRICS],
   channels: ['revenue'],
   routes: [revenueAccountRoutes, revenueTotalRoutes, revenueEventRoutes, revenueCoverageRoutes]
 }

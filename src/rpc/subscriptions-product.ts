@@ -5,11 +5,13 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { RpcServices } from '../kernel/http/deps.ts'
 import type { RpcSocketGateway } from './pubsub/gateway.ts'
+import { pubsubMetrics } from './pubsub-metrics.ts'
 import { hasNode, pubsubUrls } from '../ingest/node-urls.ts'
 import { KEY_SOCKETS } from '../access/product.ts'
 import {
   beside,
   coordinationOf,
+  metricGroup,
   resource,
   type Kernel,
   type Product,
@@ -20,6 +22,8 @@ import { socketOwner } from '../kernel/compose/socket-owner.ts'
 
 /** The sockets of the RPC URL. */
 export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
+
+const PUBSUB_METRICS = metricGroup(pubsubMetrics)
 
 /**
  * Subscriptions of the RPC URL over a WebSocket, shared by all clients of the process. Their route belongs to the
@@ -36,7 +40,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
         ...ports,
         logger,
         sockets: get(KEY_SOCKETS),
-        metrics: metrics.pubsub,
+        metrics: get(PUBSUB_METRICS),
         workTally: metrics.work,
         turns,
         urls: () => pubsubUrls(kernel)
@@ -46,7 +50,8 @@ export const RPC_SUBSCRIPTIONS: Product = {
     )
     const live = using({ rpc: get(RPC_NODES), calls: get(RPC_CALLS) }, ports.clock, run)
     return [beside('rpc-sockets', child('pubsub', giving(get(RPC_SOCKETS), live)))]
-  }
+  },
+  metrics: [PUBSUB_METRICS]
 }
 
 /** Tells whether a process serves the socket of the RPC URL. */

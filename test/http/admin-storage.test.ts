@@ -3,7 +3,7 @@ import { STORAGE, type StorageBody } from '../../src/store/bodies/storage.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
 import { routesOf } from '../../src/kernel/compose/product.ts'
 import { productsOf } from '../products/loaded-products.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { block, buy, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
 
@@ -54,7 +54,7 @@ t.test('the bytes of the store are reported by kind, only to administrators', as
 t.test('a process that serves no data reports the size of its store, too', async (t) => {
   const app = await marketApp(t)
   const operations = buildApp(
-    { ...app.deps, metrics: createMetrics(app.deps.decoding), stream: null },
+    { ...app.deps, metrics: processMetrics(app.deps.decoding), stream: null },
     routesOf(productsOf({ role: ['ingest'] }))
   )
   t.teardown(() => operations.close())

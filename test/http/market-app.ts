@@ -28,7 +28,7 @@ import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { putTenant } from '../../storage/test/sample-access.ts'
@@ -203,7 +203,7 @@ export async function marketApp(
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,
-    metrics: createMetrics(decoding),
+    metrics: processMetrics(decoding),
     logger,
     clock: {
       now: () => world.nowMs,
@@ -257,7 +257,7 @@ export async function marketApp(
         feed.publish(commit)
       }
     },
-    another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }, ROUTES),
+    another: () => buildApp({ ...deps, metrics: processMetrics(decoding) }, ROUTES),
     async makeKey(scopes, attributes = {}) {
       const issued = await keys.issue({ ...ACME, scopes, ...attributes }, 1)
       return issued.key

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { routesOf } from '../../src/kernel/compose/product.ts'
 import { PRODUCTS } from '../products/loaded-products.ts'
 import { Cordons } from '../../src/rpc/cordons.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { fakeNodes } from '../rpc/fake-rpc-node.ts'
 import { opened } from '../rpc/opened-nodes.ts'
 import { closed, Contract } from './contract.ts'
@@ -19,7 +19,7 @@ export async function nodesApp(t: Test) {
   const app = buildApp(
     {
       ...market.deps,
-      metrics: createMetrics(market.deps.decoding),
+      metrics: processMetrics(market.deps.decoding),
       rpc: { ...market.deps.rpc, nodes: nodes.control }
     },
     routesOf(PRODUCTS)

@@ -4,7 +4,7 @@ import { PRIORITY_FEES } from '../../src/transactions/bodies/priority-fees.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
 import { priorityFeeRoutes } from '../../src/transactions/routes/priority-fees.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { PriorityFees } from '../../src/transactions/priority-fees.ts'
 import type { FeeStatistics, FeeSummary } from '../../src/transactions/ports.ts'
 import { block, buy, NOON } from '../market/world.ts'
@@ -35,7 +35,7 @@ async function world(t: Test): Promise<World> {
     }
   }
   const { deps } = market
-  const app = buildApp({ ...deps, fees, metrics: createMetrics(deps.decoding) }, [priorityFeeRoutes])
+  const app = buildApp({ ...deps, fees, metrics: processMetrics(deps.decoding) }, [priorityFeeRoutes])
   t.teardown(() => app.close())
   const made: World = { market, app, key: await market.makeKey(['tx:send']), asked, answer: FEES, version: 0 }
   return made
@@ -83,7 +83,7 @@ void t.test('a process that takes no transactions serves the fees of its blocks'
       ...market.deps,
       fees: { of: () => FEES, version: 0 },
       transactions: null,
-      metrics: createMetrics(market.deps.decoding)
+      metrics: processMetrics(market.deps.decoding)
     },
     [priorityFeeRoutes]
   )

@@ -9,7 +9,7 @@ import type { ProductRow } from '../../src/kernel/product-row.ts'
 import { PRODUCT_ROWS } from '../../src/products.ts'
 import { PRODUCTS, productsOf } from './loaded-products.ts'
 import { CHANNEL_FORMS } from '../../src/stream/channel.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { ROOT } from '../house/sources.ts'
 import { marketApp, type MarketApp } from '../http/market-app.ts'
 
@@ -22,7 +22,7 @@ const settingsOf = async ({ settings }: ProductRow): Promise<SettingName[]> =>
 /** Returns the paths that an app with some products answers. */
 async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<string[]> {
   const { decoding } = app.deps
-  const built = buildApp({ ...app.deps, metrics: createMetrics(decoding) }, routesOf(products))
+  const built = buildApp({ ...app.deps, metrics: processMetrics(decoding) }, routesOf(products))
   await built.ready()
   const paths = built.served.map(({ endpoint }) => endpoint.path)
   await built.close()

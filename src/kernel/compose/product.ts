@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { Registry } from 'prom-client'
 import type { Run } from '../../../actors/supervision/process.ts'
 import { supervisor, type Unit } from '../../../actors/supervision/unit.ts'
 import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
@@ -37,8 +38,8 @@ export interface Product {
   readonly routes?: readonly FastifyPluginAsync<AppDeps>[]
   /** Channels of the stream. */
   readonly channels?: readonly ChannelForm[]
-  /** Adds metrics other than those that its units count in `Kernel.metrics`. */
-  readonly metrics?: (kernel: Kernel) => void
+  /** Its groups of metrics. Each process has those of all products, so that dashboards find every name everywhere. */
+  readonly metrics?: readonly Capability<Kernel, unknown>[]
 }
 
 /** The resources that every unit of a product gets from outside. A restart of the store restarts all of these units. */
@@ -87,6 +88,10 @@ export const capability = <T>(make: (kernel: Kernel) => T): Capability<Kernel, T
 /** Declares a resource of a unit, which others use by a handle. `what` names it in refusals. */
 export const resource = <T>(what: string): Capability<Kernel, Handle<T>> =>
   capability(() => new Handle<T>(what))
+
+/** Declares a group of metrics, which its product lists and its units count in. */
+export const metricGroup = <T>(make: (registry: Registry, kernel: Kernel) => T): Capability<Kernel, T> =>
+  capability((kernel) => make(kernel.metrics.registry, kernel))
 
 /** Returns a unit whose crash restarts no other. Its resources, if others need them, are given by handles. */
 export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>

@@ -24,6 +24,7 @@ import type { FinalizedSlots } from '../../rpc/mirrored-accounts.ts'
 import type { StreamGateway } from '../../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { MirrorMetrics } from '../../program-accounts/metrics.ts'
 import type { FeeStatistics, TransactionServices } from '../../transactions/ports.ts'
 import type { Turns } from '../work/turns.ts'
 import type { WebhookChanges } from '../../webhooks/changes.ts'
@@ -94,7 +95,7 @@ export interface AppDeps {
   readonly venues: readonly VenueId[]
   readonly cash: CashList
   readonly decoding: DecodingReport
-  readonly metrics: Metrics
+  readonly metrics: Metrics & { readonly mirror: MirrorMetrics }
   readonly logger: Logger
   readonly clock: Clock
   readonly version: string
