@@ -24,8 +24,8 @@ export const PRODUCT_ROWS: readonly ProductRow[] = [
   { product: async () => (await import('./revenue/product.ts')).WATCHES },
   {
     commands: INGEST_COMMANDS,
-    settings: { position: 2, load: async () => (await import('./ingest/settings.ts')).CHAIN_SETTINGS },
-    product: async () => (await import('./ingest/product.ts')).CHAIN
+    settings: { position: 2, load: async () => (await import('./ingest/settings.ts')).INGEST_SETTINGS },
+    product: async () => (await import('./ingest/product.ts')).INGEST
   },
   { commands: ARCHIVE_COMMANDS, product: async () => (await import('./archive/product.ts')).ARCHIVE },
   { product: async () => (await import('./data/product.ts')).DATA },

@@ -23,8 +23,8 @@ const SOURCE_METRICS = metricGroup((registry, { sourceStatus }) => addSourceMetr
 const RECORDED_METRICS = metricGroup((registry, { get }) => addRecordedMetrics(registry, get(RECORDED)))
 
 /** Blocks of the chain: ingested from a source, or followed from another process. */
-export const CHAIN: Product = {
-  name: 'chain',
+export const INGEST: Product = {
+  name: 'ingest',
   roles: ['ingest', 'gateway', 'delivery'],
   units: (kernel) => {
     const { config, feed, ports, get } = kernel

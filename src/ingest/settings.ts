@@ -15,7 +15,7 @@ import {
 } from '../kernel/config/setting.ts'
 
 /** Settings of the chain: the block source, and the decoder. */
-export const CHAIN_SETTINGS = {
+export const INGEST_SETTINGS = {
   source: {
     schema: choice('localnet', 'recorded', 'rpc', 'yellowstone'),
     fallback: 'localnet',
@@ -72,5 +72,5 @@ export const CHAIN_SETTINGS = {
 } satisfies Settings
 
 declare module '../kernel/config/config.ts' {
-  interface Config extends Values<typeof CHAIN_SETTINGS> {}
+  interface Config extends Values<typeof INGEST_SETTINGS> {}
 }

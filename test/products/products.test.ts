@@ -56,7 +56,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   t.same(names(productsOf({ role: ['ingest', 'gateway', 'delivery'] })), names(PRODUCTS))
   t.same(names(productsOf({ role: ['gateway'] })), [
     'store',
-    'chain',
+    'ingest',
     'archive',
     'data',
     'channels',
@@ -75,7 +75,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   ])
   t.same(names(productsOf({ role: ['delivery'] })), [
     'store',
-    'chain',
+    'ingest',
     'channels',
     'webhooks',
     'delivery',
@@ -86,7 +86,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   t.same(names(productsOf({ role: ['ingest'] })), [
     'store',
     'watches',
-    'chain',
+    'ingest',
     'program-accounts',
     'holders',
     'revenue',
