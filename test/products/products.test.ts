@@ -6,6 +6,7 @@ import { variableOf, type SettingName } from '../../src/kernel/config/config.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
 import { routesOf, type Product } from '../../src/kernel/compose/product.ts'
 import type { ProductRow } from '../../src/kernel/product-row.ts'
+import { PROGRAM } from '../../src/program.ts'
 import { PRODUCT_ROWS } from '../../src/products.ts'
 import { PRODUCTS, productsOf } from './loaded-products.ts'
 import { CHANNEL_FORMS } from '../../src/stream/channel.ts'
@@ -32,6 +33,13 @@ async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<st
 t.test('every setting belongs to one product', async (t) => {
   const owned = await Promise.all(PRODUCT_ROWS.map(settingsOf))
   t.same(owned.flat().toSorted(), SETTING_NAMES.toSorted())
+})
+
+t.test('every command belongs to one product, and none has the position of another', async (t) => {
+  const commands = PRODUCT_ROWS.flatMap(({ commands = {} }) => Object.entries(commands))
+  t.same(commands.map(([name]) => name).toSorted(), Object.keys(PROGRAM.commands).toSorted())
+  const positions = commands.flatMap(([, { position }]) => position ?? [])
+  t.same(positions.length, new Set(positions).size)
 })
 
 t.test('every channel belongs to one product', async (t) => {
