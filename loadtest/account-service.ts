@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { MintDirectory } from '../src/accounts/mint-directory.ts'
 import { PoolDirectory } from '../src/accounts/pools/pool-directory.ts'
 import { systemPorts } from '../src/ports.ts'
-import { createMetrics } from '../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../test/telemetry/process-metrics.ts'
 import { fakeAccounts, type FakeAccountNode } from '../test/accounts/fake-account-node.ts'
 import { appOf } from '../test/http/app-of.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
@@ -41,7 +41,7 @@ export async function withAccountService(
     const app = await marketApp(test as unknown as Test, undefined, { accounts, hotBytesMax: 64 * 2 ** 20 })
     app.nowMs = Date.now()
     const { deps } = app
-    const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
+    const quiet = { logger: pino({ level: 'silent' }), metrics: processMetrics(deps.decoding) }
     const served = appOf({ ...deps, ...quiet })
     ends.push(() => served.close())
     await measure({ app, node, get: (path) => answered(served, app.key, path) })

@@ -10,7 +10,7 @@ import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
 import { Gateway } from '../src/rpc/rpc-gateway.ts'
 import { SlotFloors } from '../src/rpc/slot-floors.ts'
 import { DecodingReport } from '../src/ingest/decoding-report.ts'
-import { createMetrics } from '../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../test/telemetry/process-metrics.ts'
 import { PriorityFees } from '../src/transactions/priority-fees.ts'
 import { CommitFeed } from '../src/kernel/feed/commit-feed.ts'
 import { NameIndex } from '../src/data/name-index.ts'
@@ -34,7 +34,7 @@ export function appDeps(given: Pick<AppNeeds, 'storage' | 'keys' | 'cash'> & Par
     rpc: rpcWithoutNode(given.storage),
     venues: VENUE_IDS,
     decoding,
-    metrics: createMetrics(decoding),
+    metrics: processMetrics(decoding),
     logger: pino({ level: 'silent' }),
     clock: systemPorts.clock,
     version: 'loadtest',

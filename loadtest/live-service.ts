@@ -5,8 +5,9 @@
 import { aborted } from '../actors/supervision/aborted.ts'
 import type { Run } from '../actors/supervision/process.ts'
 import type { BlockSource, SourcedBlock } from '../src/node/block-source.ts'
-import { readConfig } from '../src/kernel/config/config.ts'
+import { configMask, readConfig } from '../src/configuration.ts'
 import { sleep, systemPorts } from '../src/ports.ts'
+import { PRODUCTS } from '../test/products/loaded-products.ts'
 import { startService } from '../src/service.ts'
 import { createLogger } from '../src/kernel/telemetry/logger.ts'
 import { version } from '../src/version.ts'
@@ -50,8 +51,9 @@ const source: Run<unknown, BlockSource> = async ({ draining, ready }) => {
 
 const { config } = reading
 const service = startService({
+  products: PRODUCTS,
   config: { ...config, recordedDir: directory },
-  logger: createLogger(config),
+  logger: createLogger(config, configMask(config)),
   version,
   source,
   onFirstKeys: () => undefined,

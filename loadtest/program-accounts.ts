@@ -29,7 +29,7 @@ import { AccountRows } from '../src/program-accounts/account-rows.ts'
 import { accountText } from '../src/program-accounts/program-bodies.ts'
 import { Whitelist } from '../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
-import { createMetrics } from '../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../test/telemetry/process-metrics.ts'
 import { ProgramAccountDatabase } from '../storage/embedded/program-accounts.ts'
 import type { DataMatcher } from '../storage/port.ts'
 import { appOf } from '../test/http/app-of.ts'
@@ -68,7 +68,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     const app = await marketApp(test as unknown as Test, undefined, { hotBytesMax: 64 * 2 ** 20 })
     app.nowMs = Date.now()
     const { deps } = app
-    const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
+    const quiet = { logger: pino({ level: 'silent' }), metrics: processMetrics(deps.decoding) }
     const served = appOf({ ...deps, ...quiet })
     ends.push(() => served.close())
     const count = isSmall ? 10_000 : 1_000_000

@@ -1,47 +1,83 @@
-import type { Config } from './kernel/config/config.ts'
-import { ACCESS } from './access/product.ts'
-import { ACCOUNTS } from './accounts/product.ts'
-import { ARCHIVE } from './archive/product.ts'
-import { CHAIN } from './ingest/product.ts'
-import { DATA } from './data/product.ts'
-import { DOCS, EDGE } from './edge/product.ts'
-import type { Product } from './kernel/compose/product.ts'
-import { HOLDERS } from './holders/product.ts'
-import { PROGRAM_ACCOUNTS } from './program-accounts/product.ts'
-import { REVENUE, WATCHES } from './revenue/product.ts'
-import { RPC_SUBSCRIPTIONS } from './rpc/subscriptions-product.ts'
-import { RPC } from './rpc/product.ts'
-import { RETENTION, STORE } from './store/product.ts'
-import { CHANNELS, STREAM } from './stream/product.ts'
-import { TRACKING, TRANSACTIONS } from './transactions/product.ts'
-import { DELIVERY, WEBHOOKS } from './webhooks/product.ts'
+import { ACCESS_COMMANDS } from './access/commands.ts'
+import { ARCHIVE_COMMANDS } from './archive/commands.ts'
+import { EDGE_COMMANDS } from './edge/commands.ts'
+import { INGEST_COMMANDS } from './ingest/commands.ts'
+import { PROGRAM_ACCOUNTS_COMMANDS } from './program-accounts/commands.ts'
+import { REVENUE_COMMANDS } from './revenue/commands.ts'
+import { RPC_COMMANDS } from './rpc/commands.ts'
+import { STORE_COMMANDS } from './store/commands.ts'
+import { STREAM_COMMANDS } from './stream/commands.ts'
+import { TRANSACTION_COMMANDS } from './transactions/commands.ts'
+import { WEBHOOK_COMMANDS } from './webhooks/commands.ts'
+import type { ProductRow } from './kernel/product-row.ts'
 
-/** Every product, in the order in which their units start: each depends on earlier ones. */
-export const PRODUCTS: readonly Product[] = [
-  STORE,
-  WATCHES,
-  CHAIN,
-  ARCHIVE,
-  DATA,
-  CHANNELS,
-  STREAM,
-  WEBHOOKS,
-  DELIVERY,
-  TRANSACTIONS,
-  TRACKING,
-  ACCOUNTS,
-  PROGRAM_ACCOUNTS,
-  HOLDERS,
-  REVENUE,
-  RPC,
-  RPC_SUBSCRIPTIONS,
-  ACCESS,
-  EDGE,
-  DOCS,
-  RETENTION
+/**
+ * Every product, in the order in which their units start: each depends on earlier ones. A row loads its product and
+ * its settings when they are needed; commands are known at once, because their help is.
+ */
+export const PRODUCT_ROWS: readonly ProductRow[] = [
+  {
+    commands: STORE_COMMANDS,
+    settings: { position: 3, load: async () => (await import('./store/settings.ts')).STORAGE_SETTINGS },
+    product: async () => (await import('./store/product.ts')).STORE
+  },
+  { product: async () => (await import('./revenue/product.ts')).WATCHES },
+  {
+    commands: INGEST_COMMANDS,
+    settings: { position: 2, load: async () => (await import('./ingest/settings.ts')).INGEST_SETTINGS },
+    product: async () => (await import('./ingest/product.ts')).INGEST
+  },
+  { commands: ARCHIVE_COMMANDS, product: async () => (await import('./archive/product.ts')).ARCHIVE },
+  { product: async () => (await import('./data/product.ts')).DATA },
+  {
+    settings: { position: 5, load: async () => (await import('./stream/settings.ts')).STREAM_SETTINGS },
+    product: async () => (await import('./stream/product.ts')).CHANNELS
+  },
+  { commands: STREAM_COMMANDS, product: async () => (await import('./stream/product.ts')).STREAM },
+  {
+    commands: WEBHOOK_COMMANDS,
+    settings: { position: 6, load: async () => (await import('./webhooks/settings.ts')).WEBHOOK_SETTINGS },
+    product: async () => (await import('./webhooks/product.ts')).WEBHOOKS
+  },
+  { product: async () => (await import('./webhooks/product.ts')).DELIVERY },
+  {
+    commands: TRANSACTION_COMMANDS,
+    settings: {
+      position: 7,
+      load: async () => (await import('./transactions/settings.ts')).TRANSACTION_SETTINGS
+    },
+    product: async () => (await import('./transactions/product.ts')).TRANSACTIONS
+  },
+  { product: async () => (await import('./transactions/product.ts')).TRACKING },
+  {
+    settings: { position: 8, load: async () => (await import('./accounts/settings.ts')).ACCOUNT_SETTINGS },
+    product: async () => (await import('./accounts/product.ts')).ACCOUNTS
+  },
+  {
+    commands: PROGRAM_ACCOUNTS_COMMANDS,
+    product: async () => (await import('./program-accounts/product.ts')).PROGRAM_ACCOUNTS
+  },
+  {
+    settings: { position: 9, load: async () => (await import('./holders/settings.ts')).HOLDER_SETTINGS },
+    product: async () => (await import('./holders/product.ts')).HOLDERS
+  },
+  { commands: REVENUE_COMMANDS, product: async () => (await import('./revenue/product.ts')).REVENUE },
+  {
+    commands: RPC_COMMANDS,
+    settings: { position: 10, load: async () => (await import('./rpc/settings.ts')).RPC_SETTINGS },
+    product: async () => (await import('./rpc/product.ts')).RPC
+  },
+  { product: async () => (await import('./rpc/subscriptions-product.ts')).RPC_SUBSCRIPTIONS },
+  {
+    commands: ACCESS_COMMANDS,
+    settings: { position: 4, load: async () => (await import('./access/settings.ts')).ACCESS_SETTINGS },
+    product: async () => (await import('./access/product.ts')).ACCESS
+  },
+  {
+    commands: EDGE_COMMANDS,
+    settings: { position: 1, load: async () => (await import('./edge/settings.ts')).SERVICE_SETTINGS },
+    product: async () => (await import('./edge/product.ts')).EDGE
+  },
+  { product: async () => (await import('./edge/product.ts')).DOCS },
+  { product: async () => (await import('./store/product.ts')).RETENTION }
 ]
-
-/** Returns the products of a process with the given roles. */
-export function productsOf({ role }: Pick<Config, 'role'>): readonly Product[] {
-  return PRODUCTS.filter(({ roles }) => roles.some((each) => role.includes(each)))
-}

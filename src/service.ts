@@ -10,8 +10,7 @@ import type { BlockSource } from './node/block-source.ts'
 import { CLUSTER_PLACES, LOCAL_PLACES, processTurns, Turns } from './kernel/work/turns.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { soloCoordination, type Opened } from './store/opening.ts'
-import { errorsOf, type Kernel } from './kernel/compose/product.ts'
-import { PRODUCTS, productsOf } from './products.ts'
+import { errorsOf, productsOf, type Kernel, type Product } from './kernel/compose/product.ts'
 import { aroundStore } from './store/product.ts'
 import { DecodingReport } from './ingest/decoding-report.ts'
 import type { Logger } from './kernel/telemetry/logger.ts'
@@ -20,6 +19,8 @@ import { CommitFeed } from './kernel/feed/commit-feed.ts'
 
 export interface ServiceDeps {
   readonly config: Config
+  /** Every product, in the order in which their units start. */
+  readonly products: readonly Product[]
   readonly logger: Logger
   readonly version: string
   /** Called with the keys made on an empty store; they cannot be shown again. */
@@ -53,7 +54,7 @@ export function startService(deps: ServiceDeps): Supervision {
       onListening(port)
     },
     listening: listening.promise,
-    metrics: createMetrics(decoding),
+    metrics: createMetrics(),
     budget: memoryBudget(config),
     feed: new CommitFeed(),
     turns: new Turns(
@@ -61,15 +62,15 @@ export function startService(deps: ServiceDeps): Supervision {
       config.storage === 'embedded' ? LOCAL_PLACES : CLUSTER_PLACES
     ),
     get: (capability) => capabilities.get(capability, kernel),
-    products: productsOf(config),
-    errors: errorsOf(PRODUCTS),
+    products: productsOf(deps.products, config),
+    errors: errorsOf(deps.products),
     soloCoordination: soloCoordination(),
     tree: () => supervision.tree(),
     sourceStatus: () => supervision.source('chain/source')
   }
   const units = kernel.products.flatMap((product) => product.units?.(kernel) ?? [])
   const root = aroundStore(kernel, units)
-  for (const product of kernel.products) product.metrics?.(kernel)
+  for (const { metrics = [] } of deps.products) for (const group of metrics) kernel.get(group)
   capabilities.seal()
   const supervision = supervise(root, ports, undefined, (path, err) => {
     // A refused start fails every unit up to the service, and is logged once by its caller.

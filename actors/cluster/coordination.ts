@@ -1,6 +1,6 @@
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { Metrics } from '../../src/kernel/telemetry/metrics.ts'
+import type { StoreMetrics } from '../../src/store/metrics.ts'
 import type { Run } from '../supervision/process.ts'
 
 /** Update interval of the outage metric, in milliseconds. */
@@ -8,7 +8,7 @@ const UPDATE_INTERVAL_MS = 1_000
 
 export interface CoordinationDeps {
   readonly clock: Clock
-  readonly metrics: Pick<Metrics, 'redisOutageSeconds'>
+  readonly metrics: Pick<StoreMetrics, 'redisOutageSeconds'>
 }
 
 /** Owns the connection to the other processes (Redis). An outage of Redis does not end this process. */

@@ -15,7 +15,7 @@ import { readSentCursors } from '../../src/stream/channel-history.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { DecodingReport } from '../../src/ingest/decoding-report.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
-import type { Metrics } from '../../src/kernel/telemetry/metrics.ts'
+import type { IngestMetrics } from '../../src/ingest/metrics.ts'
 import type { CommittedBlocks, PendingBlock } from '../../src/ingest/committed-blocks.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
@@ -28,7 +28,7 @@ export interface CorrectionDeps {
   readonly fold: FoldOptions
   readonly undoPolicy: UndoPolicy
   readonly decoding: DecodingReport
-  readonly metrics: Metrics
+  readonly metrics: IngestMetrics
   readonly logger: Logger
   readonly clock: Clock
   /** Absent if transfer fees cannot be read from a node. */

@@ -9,7 +9,7 @@ import type { TransferFeeLookup } from '../../src/chain/transfer-fee.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
 import type { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import type { Metrics } from '../../src/kernel/telemetry/metrics.ts'
+import type { IngestMetrics } from '../../src/ingest/metrics.ts'
 
 /** Transactions decoded before the event loop runs other work: less than a millisecond. */
 const PER_TURN = 200
@@ -82,7 +82,10 @@ export async function decodeSourced(
 /** Counts a block that is now stored, and the decoder's findings in it. */
 export function countBlock(
   { block, entries, notes, votes }: DecodedSource,
-  { decoding, metrics }: { readonly decoding: DecodingReport; readonly metrics: Metrics }
+  {
+    decoding,
+    metrics
+  }: { readonly decoding: DecodingReport; readonly metrics: Pick<IngestMetrics, 'blocks' | 'transactions'> }
 ): void {
   decoding.count(entries, notes)
   metrics.blocks.inc()

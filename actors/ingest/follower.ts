@@ -2,7 +2,7 @@ import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import type { HintChannel, ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Clock } from '../../src/ports.ts'
-import type { Metrics } from '../../src/kernel/telemetry/metrics.ts'
+import type { IngestMetrics } from '../../src/ingest/metrics.ts'
 import type { Storage } from '../../storage/port.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { retryWhileUnavailable, undefinedIfUnavailable } from '../storage/retry.ts'
@@ -15,7 +15,7 @@ const BLOCKS_PER_READ = 8
 
 export interface FollowDeps {
   readonly feed: CommitFeed
-  readonly metrics: Pick<Metrics, 'headSlot' | 'headTime' | 'lagSlots'>
+  readonly metrics: Pick<IngestMetrics, 'headSlot' | 'headTime' | 'lagSlots'>
   readonly clock: Clock
 }
 

@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
-import type { Metrics } from '../../src/kernel/telemetry/metrics.ts'
+import type { StoreMetrics } from '../../src/store/metrics.ts'
 import type { Outage, Storage } from '../../storage/port.ts'
 
 /** Probe interval of the store, in milliseconds: an outage and its end are seen even without other traffic. */
@@ -9,7 +9,7 @@ const PROBE_INTERVAL_MS = 250
 export interface WatchDeps {
   readonly clock: Clock
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'outageSeconds'>
+  readonly metrics: Pick<StoreMetrics, 'outageSeconds'>
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The subscriptions of the RPC URL in their own process, in front of one node: for `rpc-pubsub.ts`. */
+import { Registry } from 'prom-client'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
@@ -12,12 +13,11 @@ import { RateWindow } from '../../src/access/rate-window.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { SlotFloors } from '../../src/rpc/slot-floors.ts'
 import type { RpcUpstream } from '../../src/rpc/upstreams.ts'
-import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { pubsubMetrics } from '../../src/rpc/pubsub-metrics.ts'
 
 const [pubsubUrl = ''] = process.argv.slice(2)
 const { clock, random } = systemPorts
-const metrics = createMetrics(new DecodingReport())
+const metrics = { pubsub: pubsubMetrics(new Registry()) }
 const node: RpcUpstream = {
   name: 'node',
   index: 0,

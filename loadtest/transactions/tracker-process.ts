@@ -2,14 +2,14 @@
  * Tracks transactions as the service does, on an embedded store, as the parent process directs. Arguments: the directory of
  * the store, and the URL of the node.
  */
+import { Registry } from 'prom-client'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ChangeLog } from '../../actors/transactions/change-log.ts'
 import { Tracker } from '../../actors/transactions/tracker.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { endOfEvents } from '../../src/market/cursor.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { transactionMetrics } from '../../src/transactions/metrics.ts'
 import { WatchedSignatures } from '../../src/transactions/block-sightings.ts'
 import { RpcTransactionNode } from '../../src/transactions/node-client.ts'
 import { REBROADCAST_MS, SUBMISSION, TRACKED_PER_TENANT_MAX } from '../../src/transactions/submission.ts'
@@ -77,7 +77,7 @@ const tracker = new Tracker({
   documents: storage.documents,
   isShared: false,
   retentionMs: null,
-  metrics: createMetrics(new DecodingReport()).sentTransactions,
+  metrics: transactionMetrics(new Registry()),
   changes,
   report
 })

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import { randomUUID } from 'node:crypto'
 import { PastReader } from '../../actors/webhooks/past-reader.ts'
 import { PooledSender } from '../../actors/webhooks/sender.ts'
@@ -10,8 +11,7 @@ import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
-import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { webhookMetrics } from '../../src/webhooks/metrics.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { WebhookChanges } from '../../src/webhooks/changes.ts'
 import { UrlGuard } from '../../src/webhooks/url-guard.ts'
@@ -101,7 +101,7 @@ export class Engine {
       clock,
       random,
       newBatchId: () => randomUUID(),
-      metrics: createMetrics(new DecodingReport()).webhooks,
+      metrics: webhookMetrics(new Registry()),
       documents: storage.documents,
       changes: new WebhookChanges(() => undefined, clock),
       deliveries: this.#supervisor,

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { DemoKeyFile } from './demo-key.ts'
 import type { Config } from '../kernel/config/config.ts'
-import { ACCESS_SETTINGS } from './settings.ts'
 import { ACCESS_ERRORS } from './errors.ts'
 import { isLoopbackName } from '../kernel/http/host.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
@@ -21,7 +20,6 @@ export const DEMO_KEY = capability(({ config }) => demoKeyFileOf(config))
 export const ACCESS: Product = {
   name: 'access',
   roles: ['gateway'],
-  settings: ACCESS_SETTINGS,
   errors: ACCESS_ERRORS,
   routes: () => (side) => routesWith(side, [meRoutes, adminTenantRoutes, adminKeyRoutes])
 }

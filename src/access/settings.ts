@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WORK_PER_MINUTE } from '../kernel/work/work-units.ts'
-import { integer, optional, type Setting } from '../kernel/config/setting.ts'
+import { integer, optional, type Settings, type Values } from '../kernel/config/setting.ts'
 
 /** Settings of keys and their rates. */
 export const ACCESS_SETTINGS = {
@@ -44,4 +44,8 @@ export const ACCESS_SETTINGS = {
     meaning:
       'calls that one page of the holders of a token counts as; it takes the CPU time of 2 to 3 pages of trades, and of up to 200 if the list has changed'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof ACCESS_SETTINGS> {}
+}

@@ -10,7 +10,6 @@ import type { MintDirectory } from './mint-directory.ts'
 import { RpcAccountNode } from './node-client.ts'
 import type { PoolDirectory } from './pools/pool-directory.ts'
 import type { AccountServices } from './services.ts'
-import { ACCOUNT_SETTINGS } from './settings.ts'
 import { metadataRoutes } from './routes/metadata.ts'
 import { tokenAccountRoutes } from './routes/token-accounts.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
@@ -28,7 +27,6 @@ const OFF_CHAIN = resource<OffChainCache>('the reads of metadata')
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
-  settings: ACCOUNT_SETTINGS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { config, ports, budget, get } = kernel

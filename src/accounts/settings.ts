@@ -1,4 +1,4 @@
-import { flag, url, type Setting } from '../kernel/config/setting.ts'
+import { flag, url, type Settings, type Values } from '../kernel/config/setting.ts'
 
 /** Settings of accounts. */
 export const ACCOUNT_SETTINGS = {
@@ -12,4 +12,8 @@ export const ACCOUNT_SETTINGS = {
     fallback: 'https://ipfs.io',
     meaning: 'URL of the gateway through which `ipfs:` URIs of mints are fetched'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof ACCOUNT_SETTINGS> {}
+}

@@ -7,9 +7,10 @@ import type { Config } from '../kernel/config/config.ts'
 import { memoryBudget } from '../kernel/config/memory-budget.ts'
 import { CashList } from '../market/cash.ts'
 import { systemPorts } from '../ports.ts'
+import { Registry } from 'prom-client'
+import { ingestMetrics } from '../ingest/metrics.ts'
 import { DecodingReport } from '../ingest/decoding-report.ts'
 import { createLogger } from '../kernel/telemetry/logger.ts'
-import { createMetrics } from '../kernel/telemetry/metrics.ts'
 import { CommitFeed } from '../kernel/feed/commit-feed.ts'
 
 /** The resources of an ingester that imports an archive without a service. */
@@ -18,7 +19,8 @@ export class ImportTools {
   readonly deps: IngesterDeps
   readonly #node: RpcAccountNode | null
 
-  constructor(config: Config) {
+  /** `mask` hides secrets in the lines of its log. */
+  constructor(config: Config, mask: (text: string) => string) {
     const { clock } = systemPorts
     const decoding = new DecodingReport()
     const transferFees = new TransferFees(clock)
@@ -31,9 +33,9 @@ export class ImportTools {
       undoPolicy: NO_UNDO,
       feed: this.feed,
       decoding,
-      metrics: createMetrics(decoding),
+      metrics: ingestMetrics(new Registry()),
       // The command prints the progress itself.
-      logger: createLogger({ ...config, logLevel: 'warn' }),
+      logger: createLogger({ ...config, logLevel: 'warn' }, mask),
       clock,
       marketBytes: memoryBudget({ ...config, role: ['ingest'] }).market,
       ...(this.#node !== null && { transferFees })

@@ -28,7 +28,6 @@ import { MintWindows } from './mint-windows.ts'
 export const DATA: Product = {
   name: 'data',
   roles: ['gateway'],
-  settings: {},
   errors: DATA_ERRORS,
   units: ({ feed, logger, ports: { clock }, get }) => {
     const live = get(RANKING)

@@ -2,7 +2,6 @@ import { workMetrics } from '../kernel/telemetry/work-metrics.ts'
 import { edge, type EdgeOptions } from '../../actors/edge/edge.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { handshakePortOf } from '../kernel/config/handshake-port.ts'
-import { SERVICE_SETTINGS } from './settings.ts'
 import { buildApp } from './routes/app.ts'
 import { httpBounds } from '../kernel/http/bounds.ts'
 import { openFilesMax } from '../kernel/http/open-files.ts'
@@ -23,17 +22,19 @@ import { LOCALNET, RECORDED, SOURCE_KIND } from '../ingest/capabilities.ts'
 import {
   coordinationOf,
   httpPartsOf,
+  metricGroup,
   type Kernel,
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
 
+const WORK_METRICS = metricGroup((registry, { turns }) => workMetrics(registry, turns))
+
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
   name: 'edge',
   roles: ['ingest', 'gateway', 'delivery'],
-  settings: SERVICE_SETTINGS,
   units: (kernel) => {
     const { config, ports, logger, onListening, get } = kernel
     const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
@@ -60,7 +61,7 @@ export const EDGE: Product = {
       )
     ]
   },
-  metrics: ({ metrics, turns }) => workMetrics(metrics.registry, turns),
+  metrics: [WORK_METRICS],
   routes: (kernel) => {
     const { decoding, errors, tree, sourceStatus: source, get } = kernel
     const localnet = get(LOCALNET)
@@ -89,7 +90,6 @@ export const EDGE: Product = {
 export const DOCS: Product = {
   name: 'docs',
   roles: ['gateway'],
-  settings: {},
   routes: ({ errors, get }) => {
     const needs = { errors, sourceKind: get(SOURCE_KIND), demoKey: get(DEMO_KEY) }
     return (side) => routesWith({ ...side, ...needs }, [docsRoutes])

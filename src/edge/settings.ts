@@ -1,4 +1,13 @@
-import { integer, optional, flag, choice, listOrAll, text, type Setting } from '../kernel/config/setting.ts'
+import {
+  integer,
+  optional,
+  flag,
+  choice,
+  listOrAll,
+  text,
+  type Settings,
+  type Values
+} from '../kernel/config/setting.ts'
 
 /** Settings of the process: where it listens, stores its files and logs. */
 export const SERVICE_SETTINGS = {
@@ -39,4 +48,8 @@ export const SERVICE_SETTINGS = {
     fallback: '',
     meaning: '`pretty` on a terminal, else `json`'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof SERVICE_SETTINGS> {}
+}

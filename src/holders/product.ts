@@ -1,15 +1,15 @@
 import { holders, type HoldersNeeds } from '../../actors/holders/holders.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import { HOLDER_SETTINGS } from './settings.ts'
 import { holderRoutes } from './routes/holders.ts'
 import { holdingRoutes } from './routes/holdings.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
+import { holderMetrics } from './metrics.ts'
 import { HolderBlocks } from './holder-blocks.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { ACCOUNT_SERVICES } from '../accounts/product.ts'
 import { blockObserver, CASH } from '../ingest/capabilities.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
-import { beside, capability, type Product } from '../kernel/compose/product.ts'
+import { beside, capability, metricGroup, type Product } from '../kernel/compose/product.ts'
 
 /** Maximum milliseconds of a drain, in which queued events are stored. */
 const DRAIN_MS = 5_000
@@ -18,6 +18,8 @@ const PINNED_MS = 300_000
 
 /** Blocks whose balance changes wait for the holder lists. */
 const HOLDER_BLOCKS = blockObserver(() => new HolderBlocks())
+
+const HOLDER_METRICS = metricGroup(holderMetrics)
 
 /** Announces mints whose holders were requested for the first time. */
 export const HOLDERS_REQUESTED = capability(() => new Announcements())
@@ -29,9 +31,8 @@ export const HOLDERS_REQUESTED = capability(() => new Announcements())
 export const HOLDERS: Product = {
   name: 'holders',
   roles: ['ingest', 'gateway'],
-  settings: HOLDER_SETTINGS,
   units: (kernel) => {
-    const { config, ports, logger, metrics, feed, get } = kernel
+    const { config, ports, logger, feed, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []
     const blocks = get(HOLDER_BLOCKS)
     blocks.begin()
@@ -43,7 +44,7 @@ export const HOLDERS: Product = {
     const run = holders<HoldersNeeds>({
       ...ports,
       logger,
-      metrics: metrics.holders,
+      metrics: get(HOLDER_METRICS),
       blocks,
       requested: get(HOLDERS_REQUESTED),
       feed,
@@ -52,6 +53,7 @@ export const HOLDERS: Product = {
     })
     return [beside('balances', child('holders', run, { drainMs: DRAIN_MS }))]
   },
+  metrics: [HOLDER_METRICS],
   routes: ({ get }) => {
     const requested = get(HOLDERS_REQUESTED)
     const needs = {

@@ -1,4 +1,4 @@
-import { integer, type Setting } from '../kernel/config/setting.ts'
+import { integer, type Settings, type Values } from '../kernel/config/setting.ts'
 
 /** Settings of holder lists. */
 export const HOLDER_SETTINGS = {
@@ -12,4 +12,8 @@ export const HOLDER_SETTINGS = {
     fallback: '10000000',
     meaning: 'maximum number of token accounts in all holder lists together, about 500 bytes each on disk'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof HOLDER_SETTINGS> {}
+}

@@ -8,19 +8,24 @@ import { transferFees } from '../../actors/ingest/transfer-fees.ts'
 import { recallBlocks } from '../../actors/transactions/recall-blocks.ts'
 import { sharedFees } from '../../actors/transactions/shared-fees.ts'
 import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
-import { CHAIN_SETTINGS } from './settings.ts'
 import { addRecordedMetrics, addSourceMetrics } from './source-metrics.ts'
+import { addDecodingMetrics } from './decoding-metrics.ts'
+import { ingestMetrics } from './metrics.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import { openArchiveToRead } from '../store/opening.ts'
 import { CASH, COMMITTED_BLOCKS, FEES, LOCALNET, RECORDED, TRANSFER_FEES } from './capabilities.ts'
-import { beside, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
+import { beside, metricGroup, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
 import { chainOf, undoPolicyOf, type Ingests } from './sources.ts'
 
+const INGEST_METRICS = metricGroup(ingestMetrics)
+const DECODING_METRICS = metricGroup((registry, { decoding }) => addDecodingMetrics(registry, decoding))
+const SOURCE_METRICS = metricGroup((registry, { sourceStatus }) => addSourceMetrics(registry, sourceStatus))
+const RECORDED_METRICS = metricGroup((registry, { get }) => addRecordedMetrics(registry, get(RECORDED)))
+
 /** Blocks of the chain: ingested from a source, or followed from another process. */
-export const CHAIN: Product = {
-  name: 'chain',
+export const INGEST: Product = {
+  name: 'ingest',
   roles: ['ingest', 'gateway', 'delivery'],
-  settings: CHAIN_SETTINGS,
   units: (kernel) => {
     const { config, feed, ports, get } = kernel
     const chain = ingestDepsOf(kernel)
@@ -51,20 +56,17 @@ export const CHAIN: Product = {
       ...shared
     ]
   },
-  metrics: ({ metrics: { registry }, sourceStatus, get }) => {
-    addSourceMetrics(registry, sourceStatus)
-    addRecordedMetrics(registry, get(RECORDED))
-  }
+  metrics: [INGEST_METRICS, DECODING_METRICS, SOURCE_METRICS, RECORDED_METRICS]
 }
 
-function ingestDepsOf({ config, ports, feed, decoding, metrics, logger, budget, source, get }: Kernel) {
+function ingestDepsOf({ config, ports, feed, decoding, logger, budget, source, get }: Kernel) {
   const committedBlocks = get(COMMITTED_BLOCKS)
   return {
     fold: { cash: get(CASH), startingSolUsd: config.solUsd, venues: new Set(config.venues) },
     undoPolicy: source === undefined ? undoPolicyOf(config) : NO_UNDO,
     feed,
     decoding,
-    metrics,
+    metrics: get(INGEST_METRICS),
     logger,
     clock: ports.clock,
     committedBlocks,

@@ -10,11 +10,12 @@ import {
   factor,
   listOrAll,
   maxOrFactor,
-  type Setting
+  type Settings,
+  type Values
 } from '../kernel/config/setting.ts'
 
 /** Settings of the chain: the block source, and the decoder. */
-export const CHAIN_SETTINGS = {
+export const INGEST_SETTINGS = {
   source: {
     schema: choice('localnet', 'recorded', 'rpc', 'yellowstone'),
     fallback: 'localnet',
@@ -68,4 +69,8 @@ export const CHAIN_SETTINGS = {
   },
   usdMints: { schema: list(mint), fallback: '', meaning: 'further mints that count as 1 USD' },
   solUsd: { schema: optional(factor), fallback: '', meaning: 'SOL price in USD until the chain has one' }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof INGEST_SETTINGS> {}
+}

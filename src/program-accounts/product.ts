@@ -4,6 +4,7 @@ import { PROGRAM_ERRORS } from './errors.ts'
 import { programAccountRoutes } from './routes/program-accounts.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { hasNode, nodeUrls, pubsubUrls } from '../ingest/node-urls.ts'
+import { MIRROR_METRICS } from './capabilities.ts'
 import { ChainWatch } from './chain-watch.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
@@ -29,16 +30,15 @@ export const PROGRAMS_CHANGED = capability(() => new Announcements())
 export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',
   roles: ['ingest', 'gateway'],
-  settings: {},
   errors: PROGRAM_ERRORS,
   units: (kernel) => {
-    const { config, ports, logger, metrics, get } = kernel
+    const { config, ports, logger, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []
     const run = mirror<Spine>(
       {
         ...ports,
         logger,
-        metrics: metrics.mirror,
+        metrics: get(MIRROR_METRICS),
         watch: get(CHAIN_WATCH),
         changed: get(PROGRAMS_CHANGED),
         slotsUnconfirmed: config.indexCommitment === 'processed' ? PROCESSED_SLOTS : 0,
@@ -49,9 +49,14 @@ export const PROGRAM_ACCOUNTS: Product = {
     )
     return [beside('programs', child('mirror', run, { drainMs: DRAIN_MS }))]
   },
+  metrics: [MIRROR_METRICS],
   routes: ({ get }) => {
     const changed = get(PROGRAMS_CHANGED)
-    const needs = { rpc: get(RPC_SERVICES), programsChanged: () => changed.publish() }
+    const needs = {
+      rpc: get(RPC_SERVICES),
+      mirror: get(MIRROR_METRICS),
+      programsChanged: () => changed.publish()
+    }
     return (side) => routesWith({ ...side, ...needs }, [programAccountRoutes, adminProgramRoutes])
   }
 }

@@ -5,20 +5,30 @@ import { REVENUE_ERRORS } from './errors.ts'
 import { revenueCoverageRoutes } from './routes/revenue-coverage.ts'
 import { revenueEventRoutes } from './routes/revenue-events.ts'
 import { revenueTotalRoutes } from './routes/revenue-totals.ts'
+import { ledgerMetrics } from './metrics.ts'
 import { LedgerFeed } from '../stream/ledger-feed.ts'
 import { LedgerBlocks } from './ledger-blocks.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { CASH, blockObserver } from '../ingest/capabilities.ts'
 import { NAMES } from '../data/capabilities.ts'
-import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
 import { TENANT_EVENTS } from '../stream/capabilities.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  metricGroup,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
 
 /** Maximum milliseconds of a drain, in which queued blocks are recorded. */
 const DRAIN_MS = 5_000
 
 /** Blocks whose balance changes wait for the ledger. */
 const LEDGER_BLOCKS = blockObserver(() => new LedgerBlocks())
+
+const LEDGER_METRICS = metricGroup(ledgerMetrics)
 
 /** Announces that a tenant has changed its watched addresses. */
 export const WATCHED_CHANGED = capability(() => new Announcements())
@@ -27,7 +37,6 @@ export const WATCHED_CHANGED = capability(() => new Announcements())
 export const WATCHES: Product = {
   name: 'watches',
   roles: ['ingest'],
-  settings: {},
   units: ({ get }) => [beside('watches', child('addresses', watchedAddresses(get(LEDGER_BLOCKS))))]
 }
 
@@ -38,17 +47,16 @@ export const WATCHES: Product = {
 export const REVENUE: Product = {
   name: 'revenue',
   roles: ['ingest', 'gateway'],
-  settings: {},
   errors: REVENUE_ERRORS,
   units: (kernel) => {
-    const { config, ports, logger, metrics, feed, get } = kernel
+    const { config, ports, logger, feed, get } = kernel
     if (!config.role.includes('ingest')) return []
     const events = get(TENANT_EVENTS)
     const run = ledger<Spine>(
       {
         ...ports,
         logger,
-        metrics: metrics.ledger,
+        metrics: get(LEDGER_METRICS),
         names: get(NAMES),
         cash: get(CASH),
         blocks: get(LEDGER_BLOCKS),
@@ -62,6 +70,7 @@ export const REVENUE: Product = {
     )
     return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }))]
   },
+  metrics: [LEDGER_METRICS],
   channels: ['revenue'],
   routes: ({ get }) => {
     const changed = get(WATCHED_CHANGED)

@@ -3,7 +3,6 @@ import { aborted } from '../../actors/supervision/aborted.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import { RPC_SETTINGS } from './settings.ts'
 import { RPC_ERRORS } from './errors.ts'
 import type { RpcServices } from './services.ts'
 import { adminNodeRoutes } from './routes/admin-nodes.ts'
@@ -16,6 +15,7 @@ import type { CallWeights } from '../access/call-weights.ts'
 import { Cordons } from './cordons.ts'
 import { MethodCosts } from './method-costs.ts'
 import { MethodTable } from './methods.ts'
+import { rpcMetrics } from './metrics.ts'
 import { MirroredAccounts } from './mirrored-accounts.ts'
 import { Gateway } from './rpc-gateway.ts'
 import { SlotFloors } from './slot-floors.ts'
@@ -24,12 +24,14 @@ import { hasLocalnet, hasNode as isConfigured, nodeUrls } from '../ingest/node-u
 import {
   beside,
   capability,
+  metricGroup,
   resource,
   type Kernel,
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
 import { TRANSACTION_SERVICES } from '../transactions/product.ts'
+import { MIRROR_METRICS } from '../program-accounts/capabilities.ts'
 
 /** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
 const FINALITY_SLOTS = 32
@@ -40,16 +42,17 @@ export const RPC_NODES = resource<OpenRpc>('the connections to nodes')
 /** The calls of the RPC URL, over HTTP and over sockets. */
 export const RPC_CALLS = resource<RpcServices>('the calls of the RPC URL')
 
+const RPC_METRICS = metricGroup(rpcMetrics)
+
 /** The drop-in RPC URL: JSON-RPC of the operator's nodes, over HTTP. */
 export const RPC: Product = {
   name: 'rpc',
   roles: ['gateway'],
-  settings: RPC_SETTINGS,
   errors: RPC_ERRORS,
   units: (kernel) => {
-    const { ports, budget, metrics, config, feed, logger, get } = kernel
+    const { ports, budget, config, feed, logger, get } = kernel
     if (!isConfigured(kernel)) return [beside('rpc', child('calls', giving(get(RPC_CALLS), calls(kernel))))]
-    const deps = { ...ports, logger, cacheBytes: budget.rpcAnswers, metrics: metrics.rpc }
+    const deps = { ...ports, logger, cacheBytes: budget.rpcAnswers, metrics: get(RPC_METRICS) }
     const finalitySlots = config.indexCommitment === 'finalized' ? FINALITY_SLOTS : 0
     const run = rpcNodes<Spine>(deps, ({ storage }) => ({
       urls: () => nodeUrls(kernel),
@@ -68,6 +71,7 @@ export const RPC: Product = {
       )
     ]
   },
+  metrics: [RPC_METRICS],
   routes: ({ get }) => {
     const rpc = get(RPC_SERVICES)
     return (side) => routesWith({ ...side, rpc }, [rpcRoutes, adminNodeRoutes])
@@ -94,12 +98,13 @@ const METHODS = capability((kernel): MethodTable => {
 
 /** Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers what needs none. */
 function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServices> {
-  const { ports, metrics, turns } = kernel
-  const transactions = kernel.get(TRANSACTION_SERVICES)
+  const { ports, turns, get } = kernel
+  const [metrics, mirror] = [get(RPC_METRICS), get(MIRROR_METRICS)]
+  const transactions = get(TRANSACTION_SERVICES)
   const methods = kernel.get(METHODS)
   return async ({ input: { storage, rpc }, draining, ready }) => {
     const finalized = rpc === undefined ? null : { newest: () => rpc.nodes.newest('finalized') }
-    const count = (selected_by: 'index' | 'scan'): void => metrics.mirror.pages.inc({ selected_by })
+    const count = (selected_by: 'index' | 'scan'): void => mirror.pages.inc({ selected_by })
     const gateway = new Gateway({
       methods,
       reads: rpc?.reads ?? null,
@@ -108,7 +113,7 @@ function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServi
       sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
       clock: ports.clock,
       turns,
-      count: (method, outcome) => metrics.rpc.countElement(method, outcome)
+      count: (method, outcome) => metrics.countElement(method, outcome)
     })
     ready({ gateway, methods, hasNode: rpc !== undefined, nodes: rpc?.nodes.control ?? null, finalized })
     await aborted(draining)

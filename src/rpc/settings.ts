@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { autoOffOrPort, integer, list, sparseList, weights, type Setting } from '../kernel/config/setting.ts'
+import {
+  autoOffOrPort,
+  integer,
+  list,
+  sparseList,
+  weights,
+  type Settings,
+  type Values
+} from '../kernel/config/setting.ts'
 
 /** Settings of the RPC URL. */
 export const RPC_SETTINGS = {
@@ -32,4 +40,8 @@ export const RPC_SETTINGS = {
     fallback: '10000',
     meaning: 'milliseconds that a read through the RPC URL has, over all nodes'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof RPC_SETTINGS> {}
+}

@@ -5,12 +5,14 @@ import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { RpcServices } from './services.ts'
 import type { RpcSocketGateway } from './pubsub/gateway.ts'
+import { pubsubMetrics } from './pubsub-metrics.ts'
 import { hasNode, pubsubUrls } from '../ingest/node-urls.ts'
 import { KEY_SOCKETS } from '../access/product.ts'
 import {
   beside,
   capability,
   coordinationOf,
+  metricGroup,
   resource,
   type Kernel,
   type Product,
@@ -25,11 +27,12 @@ import { socketOwner } from '../kernel/compose/socket-owner.ts'
 /** The sockets of the RPC URL. */
 export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
 
+const PUBSUB_METRICS = metricGroup(pubsubMetrics)
+
 /** Subscriptions of the RPC URL over a WebSocket, shared by all clients of the process. */
 export const RPC_SUBSCRIPTIONS: Product = {
   name: 'rpc-subscriptions',
   roles: ['gateway'],
-  settings: {},
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { ports, logger, metrics, turns, get } = kernel
@@ -38,7 +41,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
         ...ports,
         logger,
         sockets: get(KEY_SOCKETS),
-        metrics: metrics.pubsub,
+        metrics: get(PUBSUB_METRICS),
         workTally: metrics.work,
         turns,
         urls: () => pubsubUrls(kernel)
@@ -53,7 +56,8 @@ export const RPC_SUBSCRIPTIONS: Product = {
     const rpcSockets = get(RPC_SOCKET_GATEWAY)
     if (rpcSockets === null) return null
     return { path: RPC_SOCKET_PATH, routes: () => routesWith({ rpcSockets }, [rpcSocketRoutes]) }
-  }
+  },
+  metrics: [PUBSUB_METRICS]
 }
 
 /** Tells whether a process serves the socket of the RPC URL. */

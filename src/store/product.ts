@@ -5,21 +5,24 @@ import { store } from '../../actors/storage/store.ts'
 import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { Storage } from '../../storage/port.ts'
 import { bootstrapKeys } from '../access/bootstrap.ts'
-import { STORAGE_SETTINGS } from './settings.ts'
+import { storeMetrics } from './metrics.ts'
 import { openCoordination, openStore } from './opening.ts'
 import { DEMO_KEY } from '../access/product.ts'
-import { firstOf, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
+import { firstOf, metricGroup, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
+
+const STORE_METRICS = metricGroup(storeMetrics)
 
 /** The store, which all products need. */
 export const STORE: Product = {
   name: 'store',
   roles: ['ingest', 'gateway', 'delivery'],
-  settings: STORAGE_SETTINGS
+  metrics: [STORE_METRICS]
 }
 
 /** Returns the service with its store, and with the connections to the other processes that have it open. */
 export function aroundStore(kernel: Kernel, units: readonly Unit<Spine>[]): Unit<object> {
-  const { config, ports, logger, metrics, opened } = kernel
+  const { config, ports, logger, opened, get } = kernel
+  const metrics = get(STORE_METRICS)
   const { clock } = ports
   const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
   const storage = child('storage', store(openStorage, prepareWith(kernel), { clock, logger, metrics }))
@@ -36,7 +39,6 @@ export function aroundStore(kernel: Kernel, units: readonly Unit<Spine>[]): Unit
 export const RETENTION: Product = {
   name: 'retention',
   roles: ['ingest'],
-  settings: {},
   units: ({ config, ports: { clock } }) =>
     config.storage === 'embedded' ? [child('retention', retention({ clock }))] : []
 }

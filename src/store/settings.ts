@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { list, integer, url, optional, choice, text, type Setting } from '../kernel/config/setting.ts'
+import {
+  list,
+  integer,
+  url,
+  optional,
+  choice,
+  text,
+  type Settings,
+  type Values
+} from '../kernel/config/setting.ts'
 
 /** Characters of a keyspace's name; a limit of Cassandra and ScyllaDB. */
 export const KEYSPACE_LENGTH_MAX = 48
@@ -53,4 +62,8 @@ export const STORAGE_SETTINGS = {
     meaning:
       'days for which trades, pool events and hourly activity are stored; empty: 2 for a localnet, 90 for a node, unlimited for a recorded source'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof STORAGE_SETTINGS> {}
+}

@@ -3,7 +3,6 @@ import { tenants, type Tenants } from '../../actors/stream/tenants.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../kernel/config/retention.ts'
-import { STREAM_SETTINGS } from './settings.ts'
 import { streamRoutes } from './routes/stream.ts'
 import type { StreamGateway } from './gateway.ts'
 import { CHAIN_CHANNEL_FORMS } from './channel.ts'
@@ -30,7 +29,6 @@ export const STREAM_TENANTS = resource<Tenants>('the connections of the stream')
 export const CHANNELS: Product = {
   name: 'channels',
   roles: ['gateway', 'delivery'],
-  settings: STREAM_SETTINGS,
   units: ({ config, ports, feed, turns, budget, get }) => {
     const deps = { feed, cash: get(CASH), turns, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
     const run = channels({ ...deps, replayBytes: budget.replays })
@@ -43,7 +41,6 @@ export const CHANNELS: Product = {
 export const STREAM: Product = {
   name: 'stream',
   roles: ['gateway'],
-  settings: {},
   units: (kernel) => {
     const { ports, metrics, get } = kernel
     const run = tenants<Spine & { readonly channels: Channels }>(

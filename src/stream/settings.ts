@@ -1,4 +1,4 @@
-import { integer, type Setting } from '../kernel/config/setting.ts'
+import { integer, type Settings, type Values } from '../kernel/config/setting.ts'
 
 /** Settings of the stream. */
 export const STREAM_SETTINGS = {
@@ -7,4 +7,8 @@ export const STREAM_SETTINGS = {
     fallback: '86400',
     meaning: 'seconds of events that `since` can reach back; unlimited for a recorded source'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof STREAM_SETTINGS> {}
+}

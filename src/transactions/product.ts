@@ -12,13 +12,14 @@ import type { Run } from '../../actors/supervision/process.ts'
 import { child, type Unit } from '../../actors/supervision/unit.ts'
 import { viewOf } from '../kernel/compose/handle.ts'
 import { replaySecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
-import { TRANSACTION_SETTINGS } from './settings.ts'
 import { TRANSACTION_ERRORS } from './errors.ts'
 import { bundleRoutes } from './routes/bundles.ts'
 import { priorityFeeRoutes } from './routes/priority-fees.ts'
 import { tipRoutes } from './routes/tips.ts'
 import { transactionRoutes } from './routes/transactions.ts'
 import { LocalTracking, SharedTracking } from './local-tracking.ts'
+import { leaderMetrics } from './leader-metrics.ts'
+import { transactionMetrics } from './metrics.ts'
 import { SharedBundles } from './shared-bundles.ts'
 import { changesTtlMs } from './change-batch.ts'
 import { RpcTransactionNode } from './node-client.ts'
@@ -33,6 +34,7 @@ import {
   beside,
   capability,
   coordinationOf,
+  metricGroup,
   resource,
   type Kernel,
   type Product,
@@ -55,11 +57,13 @@ const LOCAL_TRACKING = capability(() => new LocalTracking())
 /** Tracked signatures in the blocks that this process commits. */
 const SIGHTINGS = blockObserver(() => new WatchedSignatures())
 
+const TRANSACTION_METRICS = metricGroup(transactionMetrics)
+const LEADER_METRICS = metricGroup(leaderMetrics)
+
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {
   name: 'transactions',
   roles: ['gateway', 'delivery'],
-  settings: TRANSACTION_SETTINGS,
   errors: TRANSACTION_ERRORS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []
@@ -93,17 +97,16 @@ export const TRANSACTIONS: Product = {
 export const TRACKING: Product = {
   name: 'tracking',
   roles: ['delivery'],
-  settings: {},
   units: (kernel) => {
     if (!hasNode(kernel)) return []
-    const { config, ports, logger, metrics, feed, get } = kernel
+    const { config, ports, logger, feed, get } = kernel
     const deps = {
       ...ports,
       ...{ logger, feed },
       local: get(LOCAL_TRACKING),
       tenantEvents: get(TENANT_EVENTS),
       sightings: get(SIGHTINGS),
-      metrics: metrics.sentTransactions,
+      metrics: get(TRANSACTION_METRICS),
       retentionMs: retentionMsOf(kernel),
       changesTtlMs: changesTtlMs(replaySecondsOf(config))
     }
@@ -121,19 +124,21 @@ export const TRACKING: Product = {
       ? using({ ...used, engine: get(ENGINE) }, ports.clock, run)
       : using(used, ports.clock, run)
     return [...leaders, beside('transactions', child('tracking', tracks, { drainMs: DRAIN_MS }))]
-  }
+  },
+  metrics: [TRANSACTION_METRICS, LEADER_METRICS]
 }
 
 /** Returns the unit that sends straight to leaders. The localnet has no leader to send to. */
 function leaderUnits(kernel: Kernel): Unit<Spine>[] {
-  const { config, ports, logger, metrics, get } = kernel
+  const { config, ports, logger, get } = kernel
   if (config.tpu === 'off' || hasLocalnet(kernel)) return []
   const identity = async (): Promise<LeaderIdentity> =>
     config.tpuIdentity === null ? ephemeralIdentity() : readIdentityFile(config.tpuIdentity)
+  const metrics = get(LEADER_METRICS)
   const openNode = (): LeaderNode => new RpcLeaderNode(config.rpcUrl, ports.clock)
   const run: ReturnType<typeof leaders> = async (scope) => {
     const { leaders } = await import('../../actors/transactions/tpu/leaders.ts')
-    return leaders({ openNode, identity }, { ...ports, logger, metrics: metrics.leaders })(scope)
+    return leaders({ openNode, identity }, { ...ports, logger, metrics })(scope)
   }
   return [beside('leaders', child('quic', giving(get(LEADERS), run)))]
 }

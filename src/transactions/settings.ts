@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, integer, list, optional, url, type Setting } from '../kernel/config/setting.ts'
+import { choice, integer, list, optional, url, type Settings, type Values } from '../kernel/config/setting.ts'
 
 /** Settings of transactions: how they reach the leaders, and the block engine. */
 export const TRANSACTION_SETTINGS = {
@@ -36,4 +36,8 @@ export const TRANSACTION_SETTINGS = {
     fallback: '',
     meaning: 'URL of the feed of landed tips; empty: that of the localnet, or none for other sources'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof TRANSACTION_SETTINGS> {}
+}

@@ -2,10 +2,10 @@ import { outgoing, type OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import { WEBHOOK_SETTINGS } from './settings.ts'
 import { WEBHOOK_ERRORS } from './errors.ts'
 import type { WebhookServices } from './services.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
+import { webhookMetrics } from './metrics.ts'
 import { listAttempts, storeAttempts } from './attempts.ts'
 import { WebhookChanges } from './changes.ts'
 import { webhookSecretKey } from './secret-key-file.ts'
@@ -14,6 +14,7 @@ import {
   beside,
   capability,
   coordinationOf,
+  metricGroup,
   resource,
   type Kernel,
   type Product,
@@ -32,11 +33,12 @@ const OUTGOING = resource<OpenOutgoing>('the connections to receivers')
 /** The deliveries of this process, for its requests. */
 const LOCAL_DELIVERIES = capability(() => new LocalDeliveries())
 
+const WEBHOOK_METRICS = metricGroup(webhookMetrics)
+
 /** Webhooks: signed batches of events by POST. Gateways serve the API and send test events, delivery processes deliver. */
 export const WEBHOOKS: Product = {
   name: 'webhooks',
   roles: ['gateway', 'delivery'],
-  settings: WEBHOOK_SETTINGS,
   errors: WEBHOOK_ERRORS,
   units: ({ config, ports: { clock }, get }) => {
     const run = outgoing({
@@ -61,16 +63,16 @@ export const WEBHOOKS: Product = {
 export const DELIVERY: Product = {
   name: 'delivery',
   roles: ['delivery'],
-  settings: {},
   units: (kernel) => {
-    const { ports, logger, metrics, turns, get } = kernel
+    const { ports, logger, turns, get } = kernel
     const events = { local: get(LOCAL_DELIVERIES), tenantEvents: get(TENANT_EVENTS) }
-    const deps = { ...ports, ...events, logger, metrics: metrics.webhooks, turns }
+    const deps = { ...ports, ...events, logger, metrics: get(WEBHOOK_METRICS), turns }
     const run = webhooks<WebhooksNeeds & Spine>(deps, (given) => coordinationOf(kernel, given))
     const used = { channels: get(CHAIN_CHANNELS), outgoing: get(OUTGOING) }
     const delivers = using(used, ports.clock, run)
     return [beside('deliveries', child('webhooks', delivers, { drainMs: DRAIN_MS }))]
-  }
+  },
+  metrics: [WEBHOOK_METRICS]
 }
 
 /** Returns the webhook services that the HTTP side uses; null in a process without them. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, optional, type Setting } from '../kernel/config/setting.ts'
+import { flag, optional, type Settings, type Values } from '../kernel/config/setting.ts'
 
 const SECRET_KEY_BYTES = 32
 
@@ -37,4 +37,8 @@ export const WEBHOOK_SETTINGS = {
     secret: true,
     meaning: 'the webhook secret of `millrace listen`'
   }
-} satisfies Record<string, Setting>
+} satisfies Settings
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends Values<typeof WEBHOOK_SETTINGS> {}
+}

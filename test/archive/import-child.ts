@@ -9,7 +9,7 @@ import { configIn } from './recorded-market.ts'
 /** Imports a folder, and kills itself when a number of blocks is committed. */
 const [dataDir, folder, blocks] = process.argv.slice(2) as [string, string, string]
 const config = configIn(dataDir)
-const tools = new ImportTools(config)
+const tools = new ImportTools(config, (text) => text)
 let count = 0
 tools.feed.follow(() => void (++count >= Number(blocks) && process.kill(process.pid, 'SIGKILL')))
 const source = indexedSource(await scanRecorded(folder), systemPorts.clock)

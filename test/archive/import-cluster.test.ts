@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { configOf } from '../../src/kernel/config/config.ts'
+import { configOf } from '../../src/configuration.ts'
 import { archiveConfigOf, openArchiveToRead, openCoordination } from '../../src/store/opening.ts'
 import { runCommand } from '../cli/run-command.ts'
 import { newKeyspaceName, testWithCql } from '../servers/cql.ts'

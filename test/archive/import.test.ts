@@ -72,7 +72,7 @@ const whole = await archived(wholeDir)
 async function importedUntil(dataDir: string, blocks: number): Promise<number | undefined> {
   const config = configIn(dataDir)
   const storage = await openArchive(config)
-  const tools = new ImportTools(config)
+  const tools = new ImportTools(config, (text) => text)
   const interrupt = new AbortController()
   let count = 0
   tools.feed.follow(() => void (++count >= blocks && interrupt.abort()))

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { configOf, type Config } from '../../src/kernel/config/config.ts'
+import { configOf } from '../../src/configuration.ts'
+import type { Config } from '../../src/kernel/config/config.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
 import { openMarket, recordMarket } from '../actors/ingest/market-blocks.ts'
 

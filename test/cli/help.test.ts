@@ -2,16 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Command } from '../../src/kernel/cli/command.ts'
-import { COMMANDS } from '../../src/kernel/cli/commands.ts'
+import { PROGRAM } from '../../src/program.ts'
 import { run } from '../../src/kernel/cli/run.ts'
-import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../../src/kernel/config/config.ts'
+import { SETTING_NAMES, SETTINGS } from '../../src/configuration.ts'
+import { flagOf, variableOf } from '../../src/kernel/config/config.ts'
 import { version } from '../../src/version.ts'
 import { ROOT } from '../house/sources.ts'
 import { runMillrace } from '../service/service-process.ts'
 
 type Named = readonly [words: readonly string[], command: Command]
 /** Every command with the words that name it. */
-const commands = Object.entries(COMMANDS).flatMap(([name, found]): readonly Named[] =>
+const commands = Object.entries(PROGRAM.commands).flatMap(([name, found]): readonly Named[] =>
   'verbs' in found
     ? Object.entries(found.verbs).map(([verb, command]): Named => [[name, verb], command])
     : [[[name], found]]
@@ -19,12 +20,16 @@ const commands = Object.entries(COMMANDS).flatMap(([name, found]): readonly Name
 
 async function millrace(...words: readonly string[]) {
   const [out, err]: [string[], string[]] = [[], []]
-  const code = await run(words, {
-    stdout: (line) => void out.push(line),
-    stderr: (line) => void err.push(line),
-    stdin: process.stdin,
-    interrupted: new AbortController().signal
-  })
+  const code = await run(
+    words,
+    {
+      stdout: (line) => void out.push(line),
+      stderr: (line) => void err.push(line),
+      stdin: process.stdin,
+      interrupted: new AbortController().signal
+    },
+    PROGRAM
+  )
   return { code, out: out.join('\n'), err: err.join('\n') }
 }
 
@@ -76,7 +81,7 @@ t.test(
 t.test('the list of commands names each, and a noun its verbs', async (t) => {
   const { code, out } = await millrace('--help')
   t.equal(code, 0)
-  for (const [name, { summary }] of Object.entries(COMMANDS))
+  for (const [name, { summary }] of Object.entries(PROGRAM.commands))
     t.match(out, new RegExp(`^  ${name} +${summary}$`, 'm'))
   t.same(await millrace('help'), { code, out, err: '' })
   const keys = await millrace('keys', '--help')
@@ -121,19 +126,24 @@ t.test('the version and help of the program end with 0, and load nothing else be
   load('src/main.ts')
   t.same([...loaded].sort(), [
     'node:util',
-    'src/access/commands/administration-commands.ts',
-    'src/archive/commands/archive.ts',
+    'src/access/commands.ts',
+    'src/archive/commands.ts',
+    'src/edge/commands.ts',
+    'src/ingest/commands.ts',
     'src/kernel/cli/command.ts',
-    'src/kernel/cli/commands.ts',
-    'src/rpc/commands/nodes.ts',
-    'src/program-accounts/commands/programs.ts',
-    'src/revenue/commands/revenue.ts',
     'src/kernel/cli/run.ts',
-    'src/store/commands/store-settings.ts',
-    'src/transactions/commands/transaction-commands.ts',
     'src/kernel/cli/usage.ts',
-    'src/webhooks/commands/webhooks.ts',
     'src/kernel/config/flags.ts',
-    'src/main.ts'
+    'src/kernel/product-row.ts',
+    'src/main.ts',
+    'src/products.ts',
+    'src/program-accounts/commands.ts',
+    'src/program.ts',
+    'src/revenue/commands.ts',
+    'src/rpc/commands.ts',
+    'src/store/commands.ts',
+    'src/stream/commands.ts',
+    'src/transactions/commands.ts',
+    'src/webhooks/commands.ts'
   ])
 })

@@ -11,6 +11,9 @@ const SCRIPT = `
   await import(${JSON.stringify(join(ROOT, 'src/kernel/cli/compile-cache.js'))})
   await import(${JSON.stringify(join(ROOT, 'src/main.ts'))})
   await import(${JSON.stringify(join(ROOT, 'src/edge/commands/serve.ts'))})
+  const { PROGRAM } = await import(${JSON.stringify(join(ROOT, 'src/program.ts'))})
+  await PROGRAM.configuration()
+  await PROGRAM.products()
   console.log(JSON.stringify([...process.moduleLoadList, ...loaded]))`
 
 function modulesOfStart(): string[] {
@@ -22,6 +25,19 @@ function modulesOfStart(): string[] {
   if (line === undefined) throw new Error(stderr)
   return (JSON.parse(line) as string[]).map((each) => each.split('/node_modules/').at(-1)!)
 }
+
+t.test('the cache of compiled code lies with the packages of the installation', async (t) => {
+  const script = `
+    import { getCompileCacheDir } from 'node:module'
+    await import(${JSON.stringify(join(ROOT, 'src/kernel/cli/compile-cache.js'))})
+    console.log(getCompileCacheDir())`
+  const env = { ...process.env, NODE_COMPILE_CACHE: undefined }
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    env
+  })
+  t.ok(stdout.startsWith(join(ROOT, 'node_modules/.cache/millrace/')), stdout)
+})
 
 t.test('a start loads no compiler, no second fetch and no driver that it does not use', async (t) => {
   // The first of an installation compiles.

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { run as runCommand } from '../../src/kernel/cli/run.ts'
+import { PROGRAM } from '../../src/program.ts'
 import { BlockFolder } from '../../src/node/block-folder.ts'
 import type { SlotGap } from '../../src/node/chain-node.ts'
 import { RpcClient } from '../../src/node/rpc-client.ts'
@@ -26,12 +27,16 @@ interface Ran {
 async function run(args: readonly string[], interrupted = new AbortController().signal): Promise<Ran> {
   const out: string[] = []
   const err: string[] = []
-  const code = await runCommand(['record', ...args], {
-    stdout: (line) => void out.push(line),
-    stderr: (line) => void err.push(line),
-    stdin: process.stdin,
-    interrupted
-  })
+  const code = await runCommand(
+    ['record', ...args],
+    {
+      stdout: (line) => void out.push(line),
+      stderr: (line) => void err.push(line),
+      stdin: process.stdin,
+      interrupted
+    },
+    PROGRAM
+  )
   return { code, out, err }
 }
 

@@ -2,7 +2,8 @@ import t from 'tap'
 import { z } from 'zod'
 import { SCOPES } from '../../src/access/scopes.ts'
 import type { ParameterFlag, RequestCommand } from '../../src/kernel/cli/command.ts'
-import { COMMANDS } from '../../src/kernel/cli/commands.ts'
+import { CONFIGURATION } from '../../src/configuration.ts'
+import { PROGRAM } from '../../src/program.ts'
 import { commandHelp } from '../../src/kernel/cli/help.ts'
 import { orderOf, type RequestOptions } from '../../src/kernel/cli/request.ts'
 import type { Endpoint } from '../../src/kernel/http/endpoint.ts'
@@ -43,7 +44,7 @@ interface NamedRow {
 /** Every command that sends one request, with its endpoint. */
 async function allRows(): Promise<readonly NamedRow[]> {
   const rows: NamedRow[] = []
-  for (const [noun, found] of Object.entries(COMMANDS)) {
+  for (const [noun, found] of Object.entries(PROGRAM.commands)) {
     if (!('verbs' in found)) continue
     for (const [verb, command] of Object.entries(found.verbs))
       if ('endpoint' in command)
@@ -142,7 +143,7 @@ t.test('a request of another method, an unknown, a missing and a wrong parameter
 
 t.test('the help describes every flag and names every operand of a row', async (t) => {
   for (const { name, command } of await allRows()) {
-    const help = commandHelp(name, command)
+    const help = commandHelp(name, command, CONFIGURATION)
     for (const [flag, { value, meaning }] of Object.entries(command.flags ?? {})) {
       t.ok(Object.hasOwn(command.options ?? {}, flag), `${name} takes --${flag}`)
       t.ok(

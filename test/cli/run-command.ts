@@ -1,4 +1,5 @@
 import { run } from '../../src/kernel/cli/run.ts'
+import { PROGRAM } from '../../src/program.ts'
 
 export interface Said {
   readonly code: number | null
@@ -20,12 +21,16 @@ export async function runCommand(
   for (const name of Object.keys(process.env)) if (name.startsWith('MILLRACE_')) delete process.env[name]
   Object.assign(process.env, environment)
   try {
-    const code = await run(args, {
-      stdout: (line) => lines.push(line),
-      stderr: (line) => complaints.push(line),
-      stdin: process.stdin,
-      interrupted
-    })
+    const code = await run(
+      args,
+      {
+        stdout: (line) => lines.push(line),
+        stderr: (line) => complaints.push(line),
+        stdin: process.stdin,
+        interrupted
+      },
+      PROGRAM
+    )
     return said(code, lines, complaints.join('\n'))
   } finally {
     process.env = before

@@ -3,6 +3,7 @@ import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
 import { run as runCommand } from '../../src/kernel/cli/run.ts'
+import { PROGRAM } from '../../src/program.ts'
 import { unchanged } from '../../src/market/amendment.ts'
 import { bucketStart } from '../../src/market/candles.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
@@ -98,12 +99,16 @@ t.test(
     const verify = async (range: string) => {
       const [out, err]: [string[], string[]] = [[], []]
       const args = ['verify', range, '--data-dir', dirname(directory), '--recorded-dir', recordedDir]
-      const code = await runCommand(args, {
-        stdout: (line) => void out.push(line),
-        stderr: (line) => void err.push(line),
-        stdin: process.stdin,
-        interrupted: new AbortController().signal
-      })
+      const code = await runCommand(
+        args,
+        {
+          stdout: (line) => void out.push(line),
+          stderr: (line) => void err.push(line),
+          stdin: process.stdin,
+          interrupted: new AbortController().signal
+        },
+        PROGRAM
+      )
       return { code, out, err: err.join('\n') }
     }
     const [first, last] = [commits[0]!.slot.slot, commits.at(-1)!.slot.slot]

@@ -4,6 +4,7 @@ import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { run as runCommand } from '../../src/kernel/cli/run.ts'
+import { PROGRAM } from '../../src/program.ts'
 import { unchanged } from '../../src/market/amendment.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -39,12 +40,16 @@ await withStore(async (storage) => {
 async function run(...args: readonly string[]) {
   const out: Record<string, unknown>[] = []
   const err: string[] = []
-  const code = await runCommand(['verify', ...args], {
-    stdout: (line) => void out.push(JSON.parse(line) as Record<string, unknown>),
-    stderr: (line) => void err.push(line),
-    stdin: process.stdin,
-    interrupted: new AbortController().signal
-  })
+  const code = await runCommand(
+    ['verify', ...args],
+    {
+      stdout: (line) => void out.push(JSON.parse(line) as Record<string, unknown>),
+      stderr: (line) => void err.push(line),
+      stdin: process.stdin,
+      interrupted: new AbortController().signal
+    },
+    PROGRAM
+  )
   return { code, out, err }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
-import { readConfig } from '../../src/kernel/config/config.ts'
+import { readConfig } from '../../src/configuration.ts'
 import { environmentOf, only, readDockerfile } from './dockerfile.ts'
 import { ROOT } from './sources.ts'
 

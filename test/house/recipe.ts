@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { FILES_VARIABLE, WITHIN_VARIABLE } from '../runner/file-mark.ts'
 import { ROOT } from './sources.ts'
 
@@ -45,6 +45,7 @@ export function carryOut({ path, kind, code }: RecipeStep, house: string): void 
     kind === 'ts'
       ? `${code}\n`
       : code.split(/^@@\n/m).reduce((text, hunk) => changed(path, text, hunk), readFileSync(file, 'utf8'))
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
 }
 

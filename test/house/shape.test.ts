@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTING_NAMES, SETTINGS, variableOf } from '../../src/kernel/config/config.ts'
-import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { SETTING_NAMES, SETTINGS } from '../../src/configuration.ts'
+import { variableOf } from '../../src/kernel/config/config.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { ROOT, readSources } from './sources.ts'
 
 const sources = readSources()
@@ -42,7 +42,7 @@ t.test('exports are named', async (t) => {
 
 t.test('the page on operations has every metric', async (t) => {
   const page = readFileSync(join(ROOT, 'src/docs/operations.md'), 'utf8')
-  const { registry } = createMetrics(new DecodingReport())
+  const { registry } = processMetrics()
   const names = registry.getMetricsAsArray().map(({ name }) => name)
   t.ok(names.length > 10)
   for (const name of names.filter((name) => name.startsWith('millrace_'))) t.match(page, `\`${name}\``)

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { STORAGE, type StorageBody } from '../../src/store/bodies/storage.ts'
 import { appOf } from './app-of.ts'
-import { productsOf } from '../../src/products.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { productsOf } from '../products/loaded-products.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { block, buy, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
 
@@ -53,7 +53,7 @@ t.test('the bytes of the store are reported by kind, only to administrators', as
 t.test('a process that serves no data reports the size of its store, too', async (t) => {
   const app = await marketApp(t)
   const operations = appOf(
-    { ...app.deps, metrics: createMetrics(app.deps.decoding), stream: null },
+    { ...app.deps, metrics: processMetrics(app.deps.decoding), stream: null },
     productsOf({ role: ['ingest'] })
   )
   t.teardown(() => operations.close())

@@ -13,9 +13,10 @@ import type { IngestNeeds } from '../../src/ingest/routes/needs.ts'
 import type { Capability } from '../../src/kernel/compose/capability.ts'
 import { httpPartsOf, type Kernel, type Product, type Spine } from '../../src/kernel/compose/product.ts'
 import { routesWith, type HttpKernel, type HttpParts } from '../../src/kernel/http/http-kernel.ts'
-import { PRODUCTS } from '../../src/products.ts'
 import { PROGRAMS_CHANGED } from '../../src/program-accounts/product.ts'
 import type { ProgramAccountNeeds } from '../../src/program-accounts/routes/needs.ts'
+import { MIRROR_METRICS } from '../../src/program-accounts/capabilities.ts'
+import type { MirrorMetrics } from '../../src/program-accounts/metrics.ts'
 import { WATCHED_CHANGED } from '../../src/revenue/product.ts'
 import type { RevenueNeeds } from '../../src/revenue/routes/needs.ts'
 import { RPC_SERVICES } from '../../src/rpc/product.ts'
@@ -27,6 +28,7 @@ import type { TransactionNeeds } from '../../src/transactions/routes/needs.ts'
 import { TRANSACTION_SERVICES } from '../../src/transactions/product.ts'
 import { WEBHOOK_SERVICES } from '../../src/webhooks/product.ts'
 import type { WebhookNeeds } from '../../src/webhooks/routes/needs.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 
 /** Needs of the routes of all products, as one flat object. */
 export interface AppNeeds
@@ -41,6 +43,7 @@ export interface AppNeeds
     RpcNeeds,
     TransactionNeeds,
     WebhookNeeds {
+  readonly metrics: HttpKernel['metrics'] & { readonly mirror: MirrorMetrics }
   /** The socket of the RPC URL; absent if it is not served. */
   readonly rpcSockets?: RpcSocketGateway | null
 }
@@ -79,7 +82,8 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     [WEBHOOK_SERVICES, (_given: Spine) => needs.webhooks],
     [TRANSACTION_SERVICES, needs.transactions],
     [ACCOUNT_SERVICES, needs.accounts],
-    [RPC_SERVICES, needs.rpc]
+    [RPC_SERVICES, needs.rpc],
+    [MIRROR_METRICS, needs.metrics.mirror]
   ])
   const kernel: Partial<Kernel> = {
     config: { venues: needs.venues } as Kernel['config'],

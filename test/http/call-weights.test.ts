@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { WEIGHT_SETTINGS } from '../../src/access/call-weights.ts'
-import { SETTING_NAMES, variableOf } from '../../src/kernel/config/config.ts'
+import { SETTING_NAMES } from '../../src/configuration.ts'
+import { variableOf } from '../../src/kernel/config/config.ts'
 import { EXAMPLE_PROGRAM } from '../../src/edge/routes/example-values.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { fakeRpc, fakeUpstreams } from '../rpc/fake-rpc.ts'

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { errorsOf } from '../../src/kernel/compose/product.ts'
-import { PRODUCTS } from '../../src/products.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 import { demoKeyFileOf } from '../../src/access/product.ts'
 import { marketApp, type Body } from './market-app.ts'
 

@@ -11,8 +11,8 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { DecodingReport } from '../../src/ingest/decoding-report.ts'
 import { errorsOf } from '../../src/kernel/compose/product.ts'
-import { PRODUCTS } from '../../src/products.ts'
 import { appOf, type AppNeeds } from './app-of.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 import { DEADLINE_MS } from '../../src/kernel/http/deadline.ts'
 import { httpBounds } from '../../src/kernel/http/bounds.ts'
 import { NameIndex } from '../../src/data/name-index.ts'
@@ -25,7 +25,7 @@ import type { MarketState } from '../../src/market/market-state.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { putTenant } from '../../storage/test/sample-access.ts'
@@ -199,7 +199,7 @@ export async function marketApp(
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,
-    metrics: createMetrics(decoding),
+    metrics: processMetrics(decoding),
     logger,
     clock: {
       now: () => world.nowMs,
@@ -253,7 +253,7 @@ export async function marketApp(
         feed.publish(commit)
       }
     },
-    another: () => appOf({ ...deps, metrics: createMetrics(decoding) }),
+    another: () => appOf({ ...deps, metrics: processMetrics(decoding) }),
     async makeKey(scopes, attributes = {}) {
       const issued = await keys.issue({ ...ACME, scopes, ...attributes }, 1)
       return issued.key

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { appOf } from './app-of.ts'
 import { Cordons } from '../../src/rpc/cordons.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { fakeNodes } from '../rpc/fake-rpc-node.ts'
 import { opened } from '../rpc/opened-nodes.ts'
 import { contractOf } from './checked-requests.ts'
@@ -15,7 +15,7 @@ export async function nodesApp(t: Test) {
   const nodes = await opened(t, [a!, b!], [], { cordons: () => cordons.list() })
   const app = appOf({
     ...market.deps,
-    metrics: createMetrics(market.deps.decoding),
+    metrics: processMetrics(market.deps.decoding),
     rpc: { ...market.deps.rpc, nodes: nodes.control }
   })
   t.teardown(() => app.close())

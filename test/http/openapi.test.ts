@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import { errorsOf } from '../../src/kernel/compose/product.ts'
 import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
-import { PRODUCTS } from '../../src/products.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 import { marketApp } from './market-app.ts'
 
 /** Routes that document the API, and the stream, which has its own document. */

@@ -5,7 +5,7 @@ import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
 import { partsOf } from './app-of.ts'
 import { priorityFeeRoutes } from '../../src/transactions/routes/priority-fees.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { PriorityFees } from '../../src/transactions/priority-fees.ts'
 import type { FeeStatistics, FeeSummary } from '../../src/transactions/ports.ts'
 import { block, buy, NOON } from '../market/world.ts'
@@ -37,7 +37,7 @@ async function world(t: Test): Promise<World> {
   }
   const { deps } = market
   const app = buildApp(
-    { ...deps, metrics: createMetrics(deps.decoding) },
+    { ...deps, metrics: processMetrics(deps.decoding) },
     partsOf({ fees }, [priorityFeeRoutes])
   )
   t.teardown(() => app.close())
@@ -85,7 +85,7 @@ void t.test('a process that takes no transactions serves the fees of its blocks'
   const app = buildApp(
     {
       ...market.deps,
-      metrics: createMetrics(market.deps.decoding)
+      metrics: processMetrics(market.deps.decoding)
     },
     partsOf({ fees: { of: () => FEES, version: 0 } }, [priorityFeeRoutes])
   )

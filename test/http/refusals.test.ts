@@ -1,7 +1,7 @@
 import t from 'tap'
 import { httpBounds } from '../../src/kernel/http/bounds.ts'
 import { appOf } from './app-of.ts'
-import { productsOf } from '../../src/products.ts'
+import { productsOf } from '../products/loaded-products.ts'
 import { answersIn, listeningApp, RawClient } from './raw-client.ts'
 
 const BOUNDS = { ...httpBounds(Infinity), lingerMs: 50 }

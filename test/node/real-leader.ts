@@ -1,11 +1,11 @@
+import { Registry } from 'prom-client'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Keypair, Transaction } from '@solana/web3.js'
 import type { Test } from 'tap'
 import { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { QuicThread } from '../../actors/transactions/tpu/quic-thread.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { leaderMetrics } from '../../src/transactions/leader-metrics.ts'
 import type { LeaderSender } from '../../src/transactions/ports.ts'
 import { ephemeralIdentity } from '../../src/transactions/tpu/identity.ts'
 import { RpcLeaderNode } from '../../src/transactions/tpu/leader-node.ts'
@@ -21,7 +21,8 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
   const payer = Keypair.generate()
   const airdrop = await connection.requestAirdrop(payer.publicKey, 10 ** 10)
   await connection.confirmTransaction(airdrop)
-  const { leaders: metrics, registry } = createMetrics(new DecodingReport())
+  const registry = new Registry()
+  const metrics = leaderMetrics(registry)
   let opened = 0
   const drain = new AbortController()
   const gauges = new Map<string, () => number>()

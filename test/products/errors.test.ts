@@ -4,7 +4,7 @@ import t from 'tap'
 import type { ErrorKind } from '../../src/kernel/error-kind.ts'
 import { errorsOf } from '../../src/kernel/compose/product.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import { PRODUCTS } from '../../src/products.ts'
+import { PRODUCTS } from './loaded-products.ts'
 import { readSources, ROOT } from '../house/sources.ts'
 import { marketApp } from '../http/market-app.ts'
 

@@ -1,21 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTING_NAMES, variableOf, type SettingName } from '../../src/kernel/config/config.ts'
 import { appOf } from '../http/app-of.ts'
 import type { Product } from '../../src/kernel/compose/product.ts'
-import { PRODUCTS, productsOf } from '../../src/products.ts'
+import { SETTING_NAMES } from '../../src/configuration.ts'
+import { variableOf, type SettingName } from '../../src/kernel/config/config.ts'
+import type { ProductRow } from '../../src/kernel/product-row.ts'
+import { PROGRAM } from '../../src/program.ts'
+import { PRODUCT_ROWS } from '../../src/products.ts'
+import { PRODUCTS, productsOf } from './loaded-products.ts'
 import { CHANNEL_FORMS } from '../../src/stream/channel.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
 import { ROOT } from '../house/sources.ts'
 import { marketApp, type MarketApp } from '../http/market-app.ts'
 
 const names = (products: readonly Product[]): string[] => products.map(({ name }) => name)
 
+/** Returns the names of the settings of a row. */
+const settingsOf = async ({ settings }: ProductRow): Promise<SettingName[]> =>
+  Object.keys((await settings?.load()) ?? {}) as SettingName[]
+
 /** Returns the paths that an app with some products answers. */
 async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<string[]> {
   const { decoding } = app.deps
-  const built = appOf({ ...app.deps, metrics: createMetrics(decoding) }, products)
+  const built = appOf({ ...app.deps, metrics: processMetrics(decoding) }, products)
   await built.ready()
   const paths = built.served.map(({ endpoint }) => endpoint.path)
   await built.close()
@@ -23,8 +31,15 @@ async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<st
 }
 
 t.test('every setting belongs to one product', async (t) => {
-  const owned = PRODUCTS.flatMap(({ settings }) => Object.keys(settings))
-  t.same(owned.toSorted(), SETTING_NAMES.toSorted())
+  const owned = await Promise.all(PRODUCT_ROWS.map(settingsOf))
+  t.same(owned.flat().toSorted(), SETTING_NAMES.toSorted())
+})
+
+t.test('every command belongs to one product, and none has the position of another', async (t) => {
+  const commands = PRODUCT_ROWS.flatMap(({ commands = {} }) => Object.entries(commands))
+  t.same(commands.map(([name]) => name).toSorted(), Object.keys(PROGRAM.commands).toSorted())
+  const positions = commands.flatMap(([, { position }]) => position ?? [])
+  t.same(positions.length, new Set(positions).size)
 })
 
 t.test('every channel belongs to one product', async (t) => {
@@ -49,7 +64,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   t.same(names(productsOf({ role: ['ingest', 'gateway', 'delivery'] })), names(PRODUCTS))
   t.same(names(productsOf({ role: ['gateway'] })), [
     'store',
-    'chain',
+    'ingest',
     'archive',
     'data',
     'channels',
@@ -68,7 +83,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   ])
   t.same(names(productsOf({ role: ['delivery'] })), [
     'store',
-    'chain',
+    'ingest',
     'channels',
     'webhooks',
     'delivery',
@@ -79,7 +94,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   t.same(names(productsOf({ role: ['ingest'] })), [
     'store',
     'watches',
-    'chain',
+    'ingest',
     'program-accounts',
     'holders',
     'revenue',
@@ -98,9 +113,9 @@ t.test('the page on products has a section for each, with its settings, channels
   )
   t.same([...sections.keys()], names(PRODUCTS))
   const app = await marketApp(t)
-  for (const product of PRODUCTS) {
+  for (const [index, product] of PRODUCTS.entries()) {
     const section = sections.get(product.name) ?? ''
-    const settings = Object.keys(product.settings).map((name) => variableOf(name as SettingName))
+    const settings = (await settingsOf(PRODUCT_ROWS[index]!)).map(variableOf)
     const said = [...settings, ...(product.channels ?? []), ...(await pathsOf(app, [product]))]
     t.same(
       said.filter((word) => !section.includes(`\`${word}\``)),

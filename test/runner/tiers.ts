@@ -75,9 +75,9 @@ export const isOfFullTier = (path: string): boolean => FULL.some((files) => file
  * served or stored, counts of all calls in a turn. Each subject has a cheaper file in the quick tier.
  */
 export const NOT_QUICK: readonly { readonly files: RegExp; readonly quick: string }[] = [
-  { files: /^test\/actors\/chain\/(lost-records|backfill)\./, quick: 'test/market/refold.test.ts' },
-  { files: /^test\/actors\/chain\/rollback\./, quick: 'test/actors/ingest/deep-rollback.test.ts' },
-  { files: /^test\/actors\/chain\/rpc-source\./, quick: 'test/actors/ingest/rpc-source-bad-input.test.ts' },
+  { files: /^test\/actors\/ingest\/(lost-records|backfill)\./, quick: 'test/market/refold.test.ts' },
+  { files: /^test\/actors\/ingest\/rollback\./, quick: 'test/actors/ingest/deep-rollback.test.ts' },
+  { files: /^test\/actors\/ingest\/rpc-source\./, quick: 'test/actors/ingest/rpc-source-bad-input.test.ts' },
   { files: /^test\/archive\/import\./, quick: 'test/archive/joined-rows.test.ts' },
   { files: /^test\/holders\/(localnet|killed|takeover)\./, quick: 'test/holders/stored-lists.test.ts' },
   { files: /^test\/http\/dearest-(reads|writes)\./, quick: 'test/http/turns.test.ts' },
@@ -118,7 +118,7 @@ export interface TestFiles {
 
 /** Computing files of more than five seconds: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
-  /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|oracle|connections|stalled-writes))\./
+  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|oracle|connections|stalled-writes))\./
 /** Folders of tests of the process itself. */
 const OF_PROCESS = /^test\/(memory|runner|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */

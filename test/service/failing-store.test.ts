@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
@@ -12,7 +13,8 @@ import { DecodingReport } from '../../src/ingest/decoding-report.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { CashList } from '../../src/market/cash.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { ingestMetrics } from '../../src/ingest/metrics.ts'
+import { storeMetrics } from '../../src/store/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { withFaults, type StorageFault } from '../storage/storage-faults.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -46,7 +48,8 @@ async function ingestAll(
   }
   const { clock } = systemPorts
   const decoding = new DecodingReport()
-  const metrics = createMetrics(decoding)
+  const registry = new Registry()
+  const metrics = { ...ingestMetrics(registry), ...storeMetrics(registry) }
   const fold = { cash: new CashList(), startingSolUsd: 150 }
   const feed = new CommitFeed()
   const told: number[] = []

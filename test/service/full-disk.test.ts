@@ -4,9 +4,10 @@ import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
 import { StartRefused } from '../../machines/start-refused.ts'
-import { readConfig } from '../../src/kernel/config/config.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { readConfig } from '../../src/configuration.ts'
 import { openCoordination, storeDirectory } from '../../src/store/opening.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 import { startService } from '../../src/service.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { notRun } from '../servers/not-run.ts'
@@ -102,6 +103,7 @@ t.test('a disk that is full when the first keys are stored refuses the start', a
     throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, 'a write failed', { cause })
   }
   const service = startService({
+    products: PRODUCTS,
     config,
     logger,
     version: 'test',

@@ -3,7 +3,8 @@ import { pino } from 'pino'
 import t from 'tap'
 import type { TreeNode } from '../../actors/supervision/live-tree.ts'
 import type { Supervision } from '../../actors/supervision/supervisor.ts'
-import { readConfig } from '../../src/kernel/config/config.ts'
+import { readConfig } from '../../src/configuration.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 import { startService } from '../../src/service.ts'
 import { testWithFixtures } from '../fixtures.ts'
 import { until } from './asking.ts'
@@ -33,6 +34,7 @@ function start(dataDir: string, recordedDir: string): Running {
   const logged: string[] = []
   let port = 0
   const supervision = startService({
+    products: PRODUCTS,
     config: { ...reading.config, recordedDir },
     logger: pino({ base: null }, { write: (line: string) => void logged.push(line) }),
     version: 'test',

@@ -1,6 +1,6 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js'
 import t, { type Test } from 'tap'
-import { readConfig } from '../../src/kernel/config/config.ts'
+import { readConfig } from '../../src/configuration.ts'
 import { slotOf, until } from './asking.ts'
 import { startBusyLocalnetProcess, startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
 import { ownDirectory } from '../own-directory.ts'

@@ -1,10 +1,11 @@
 import { Connection } from '@solana/web3.js'
 import { pino } from 'pino'
 import t from 'tap'
-import { readConfig } from '../../src/kernel/config/config.ts'
+import { readConfig } from '../../src/configuration.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { openCoordination, storeDirectory } from '../../src/store/opening.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 import { startService } from '../../src/service.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -68,6 +69,7 @@ t.test('writes of the ledger that fail disturb nothing else, and no row is missi
   const listening = Promise.withResolvers<number>()
   let nodeUrl = ''
   const service = startService({
+    products: PRODUCTS,
     config,
     logger,
     version: 'test',

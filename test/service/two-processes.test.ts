@@ -5,6 +5,7 @@ import { testWithOwnRedis } from '../servers/redis.ts'
 import { answersOf, faultsBesideOutages, leads, slotOf, until } from './asking.ts'
 import { clusterOf, ownKeyspace } from './cluster.ts'
 import { FIRST_SLOT } from './recorded-folder.ts'
+import type { ServiceProcess } from './service-process.ts'
 
 const BLOCKS = 90
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
@@ -12,6 +13,12 @@ const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
 const SPEED = '110'
 /** Two blocks a second: the first process is still reading when a busy machine has started the second. */
 const SLOWLY = '22'
+
+/** Returns the names of the metrics that a process exports, sorted. */
+async function metricsOf(service: ServiceProcess): Promise<readonly string[]> {
+  const { body } = await service.get('/metrics')
+  return [...String(body['text']).matchAll(/^# TYPE (millrace_\S+)/gm)].map(([, name]) => name!).toSorted()
+}
 
 testWithFixtures(t, 'processes of one service', (t) =>
   testWithCql(t, 'on one CQL server', (t, server) => {
@@ -58,6 +65,9 @@ testWithFixtures(t, 'processes of one service', (t) =>
         const ingest = await start('--role', 'ingest', '--recorded-speed', SPEED)
         t.match(await ingest.get('/v1/launches'), { status: 404, body: { code: 'unknown_route' } })
         t.equal((await ingest.get('/v1/admin/tree')).status, 200)
+        const metrics = await metricsOf(gateway)
+        t.ok(metrics.length > 50, `${metrics.length} metrics`)
+        t.strictSame(await metricsOf(ingest), metrics, 'each role has the metrics of all products')
         await until(async () => (await slotOf(gateway)) > FIRST_SLOT + 20, 'the gateway hears of blocks')
         const heard: number[] = []
         for (let known = 0; known < LAST_SLOT;) {

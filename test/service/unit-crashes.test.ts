@@ -6,7 +6,8 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import WebSocket from 'ws'
 import type { TreeNode } from '../../actors/supervision/live-tree.ts'
-import { readConfig } from '../../src/kernel/config/config.ts'
+import { readConfig } from '../../src/configuration.ts'
+import { PRODUCTS } from '../products/loaded-products.ts'
 import { startService } from '../../src/service.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { until } from './asking.ts'
@@ -44,6 +45,7 @@ async function start(t: Test) {
   if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
   let [port, rpcUrl] = [0, '']
   const supervision = startService({
+    products: PRODUCTS,
     config: reading.config,
     logger: pino({ level: 'silent' }),
     version: 'test',

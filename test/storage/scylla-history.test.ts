@@ -1,12 +1,12 @@
+import { Registry } from 'prom-client'
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { follow, resumeFeed } from '../../actors/ingest/follower.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
-import { DecodingReport } from '../../src/ingest/decoding-report.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { ingestMetrics } from '../../src/ingest/metrics.ts'
 import type { Storage } from '../../storage/port.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { differenceBetween } from '../../storage/test/difference.ts'
@@ -139,7 +139,7 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
         t.strictSame(heard.splice(0), what)
         t.equal(feed.head?.slot, (await writer.blocks.head())?.slot)
       }
-      const deps = { feed, metrics: createMetrics(new DecodingReport()), clock: systemPorts.clock }
+      const deps = { feed, metrics: ingestMetrics(new Registry()), clock: systemPorts.clock }
       const end = new AbortController()
       await resumeFeed(followed, deps, end.signal)
       feed.follow(({ slot }) => void heard.push(slot.slot))

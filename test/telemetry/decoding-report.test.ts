@@ -1,14 +1,16 @@
+import { Registry } from 'prom-client'
 import t from 'tap'
 import { DECODING } from '../../src/ingest/bodies/decoding.ts'
 import type { Note } from '../../src/chain/emitter.ts'
 import { DecodingReport } from '../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
+import { addDecodingMetrics } from '../../src/ingest/decoding-metrics.ts'
 
 const PLACE = { venue: 'pumpswap', ixIndex: 0, innerIxIndex: null, detail: '' } as const
 
 t.test('moved vaults are held back by venue; donated and seized tokens are counted apart', async (t) => {
   const report = new DecodingReport()
-  const { registry } = createMetrics(report)
+  const registry = new Registry()
+  addDecodingMetrics(registry, report)
   const notes: Note[] = [
     { ...PLACE, kind: 'missing', reason: 'vault-moved' },
     { ...PLACE, kind: 'vault-transfer', transfer: 'donated' },

@@ -29,7 +29,7 @@ import {
 import { ArchiveFilling, removeFilling } from './archive-filling.ts'
 import { recoverArchive } from './second-store.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
-import { unusableDirectory } from '../../kernel/cli/data-directory.ts'
+import { unusableDirectory } from '../../store/data-directory.ts'
 
 const PROGRESS_MS = 1_000
 
@@ -149,12 +149,12 @@ async function addBlocks(
   index: RecordedIndex,
   plan: ImportPlan,
   { storage, lost, place }: OwnArchive,
-  { config, interrupted, stdout, stderr }: Invocation,
+  { config, configuration, interrupted, stdout, stderr }: Invocation,
   complain: (line: string) => void
 ): Promise<number> {
   const { clock } = systemPorts
   const stamp = new ImportStamp(archiveStampFile(config), storage.blocks, clock)
-  const tools = new ImportTools(config)
+  const tools = new ImportTools(config, configuration.configMask(config))
   const counts: ImportCounts = { blocks: 0, trades: 0, slot: null }
   const startedMs = clock.now()
   const progress = (): void => stderr(progressText(counts, plan.due.length, clock.now() - startedMs))

@@ -15,23 +15,30 @@ import { ServiceError } from '../../kernel/errors.ts'
 import { returnFreeMemory } from '../../kernel/memory/free-memory.ts'
 import { slowHeapGrowth } from '../../kernel/memory/small-heap.ts'
 import { WSOL } from '../../market/cash.ts'
+import { mixedDataRefusal, unusableDirectory } from '../../store/data-directory.ts'
 import { openAll, type Opened } from '../../store/opening.ts'
 import { startService } from '../../service.ts'
 import { createLogger, type Logger } from '../../kernel/telemetry/logger.ts'
 import { readIdentityFile } from '../../transactions/tpu/identity.ts'
 import { version } from '../../version.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
-import { mixedDataRefusal, unusableDirectory } from '../../kernel/cli/data-directory.ts'
 import { urlHost } from '../../kernel/cli/url-host.ts'
 
 /** Runs the service until it is interrupted. Resolves with the exit code. */
-export async function serve({ config, stdout, stderr, interrupted }: Invocation): Promise<number> {
+export async function serve({
+  config,
+  configuration,
+  products,
+  stdout,
+  stderr,
+  interrupted
+}: Invocation): Promise<number> {
   const refusal = await refusalOf(config)
   if (refusal !== null) {
     for (const line of refusal) stderr(`millrace: ${line}`)
     return 2
   }
-  const logger = createLogger(config)
+  const logger = createLogger(config, configuration.configMask(config))
   for (const warning of configWarnings(config)) logger.warn(warning)
   const taken = (await listeningRefusal(config)) ?? (await unusableDirectory(config))
   const opened = taken ?? (await openedOrReason(config, logger, interrupted))
@@ -45,6 +52,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   let keys: FirstKeys | null = null
   await using service = startService({
     config: { ...config, recordedDir: config.recordedDir === null ? null : resolve(config.recordedDir) },
+    products: await products(),
     opened,
     logger,
     version,

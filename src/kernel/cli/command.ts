@@ -1,4 +1,5 @@
-import type { Config, SettingName } from '../config/config.ts'
+import type { Product } from '../compose/product.ts'
+import type { Config, Configuration, SettingName } from '../config/config.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { Outcome } from './service-client.ts'
 
@@ -39,10 +40,15 @@ export interface Invocation<V = unknown> extends CommandContext {
   readonly operands: readonly string[]
   readonly options: V
   readonly config: Config
+  readonly configuration: Configuration
+  /** Loads every product. */
+  readonly products: () => Promise<readonly Product[]>
 }
 
 /** The form of a command's line; its help and the parsing of its arguments follow from this. */
 interface Declared<O extends Options = Options> {
+  /** Place in the list of commands, ascending. Those without a position come last; a verb needs none. */
+  readonly position?: number
   /** One line for the list of commands. */
   readonly summary: string
   /** Further facts needed to use it, in sentences. */
@@ -119,8 +125,20 @@ export type Command = OwnCommand | RequestCommand
 
 /** Commands under one noun, by verb. */
 export interface CommandGroup {
+  /** Place in the list of commands, as a command's. */
+  readonly position?: number
   readonly summary: string
   readonly verbs: Readonly<Record<string, Command>>
+}
+
+/** Commands and groups of commands, by name. */
+export type Commands = Readonly<Record<string, Command | CommandGroup>>
+
+/** A program: its commands, and the settings and products that it loads when a command needs them. */
+export interface Program {
+  readonly commands: Commands
+  readonly configuration: () => Promise<Configuration>
+  readonly products: Invocation['products']
 }
 
 /** Declares a command, with its option values typed by its options. */

@@ -3,4 +3,4 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-module.enableCompileCache?.(fileURLToPath(new URL('../../node_modules/.cache/millrace', import.meta.url)))
+module.enableCompileCache?.(fileURLToPath(new URL('../../../node_modules/.cache/millrace', import.meta.url)))

@@ -3,6 +3,8 @@ import './compile-cache.js'
 
 try {
   await import('../../edge/commands/serve.ts')
+  await import('../../configuration.ts')
+  await (await import('../../program.ts')).PROGRAM.products()
   process.argv[2] = '--version'
   process.stdout.write = () => true
   await import('../../main.ts')

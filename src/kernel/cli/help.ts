@@ -1,4 +1,4 @@
-import { flagOf, SETTING_NAMES, SETTINGS, variableOf, type SettingName } from '../config/config.ts'
+import { flagOf, variableOf, type Configuration, type SettingName } from '../config/config.ts'
 import type { Setting } from '../config/setting.ts'
 import type { Command } from './command.ts'
 import { aligned, usageLine } from './usage.ts'
@@ -6,13 +6,13 @@ import { aligned, usageLine } from './usage.ts'
 const LINE = 100
 
 /** Returns the help of a command: usage, options and settings with defaults, and examples. */
-export function commandHelp(name: string, command: Command): readonly string[] {
+export function commandHelp(name: string, command: Command, configuration: Configuration): readonly string[] {
   const { summary, details, options = {}, settings, examples } = command
   const own = Object.entries(options).map(
     ([option, { value, meaning }]) =>
       [`--${option}${value === undefined ? '' : ` ${value}`}`, meaning] as const
   )
-  const shown = settings === 'all' ? SETTING_NAMES : settings
+  const shown = settings === 'all' ? configuration.names : settings
   return [
     usageLine(name, command),
     '',
@@ -22,15 +22,14 @@ export function commandHelp(name: string, command: Command): readonly string[] {
     'options:',
     ...aligned([...own, ['-h, --help', 'show this']]),
     ...(shown.length === 0 ? [] : ['', 'settings, each a flag or the environment variable in brackets:']),
-    ...shown.flatMap(settingLines),
+    ...shown.flatMap((name) => settingLines(name, configuration.settings[name])),
     '',
     examples.length > 1 ? 'examples:' : 'example:',
     ...examples.map((example) => `  ${example}`)
   ]
 }
 
-function settingLines(name: SettingName): readonly string[] {
-  const { fallback, meaning }: Setting = SETTINGS[name]
+function settingLines(name: SettingName, { fallback, meaning }: Setting): readonly string[] {
   const start = fallback === '' ? 'not set by default' : `default: ${fallback}`
   return [`  --${flagOf(name)} VALUE  [${variableOf(name)}]`, ...wrapped(`${meaning}; ${start}`, '      ')]
 }

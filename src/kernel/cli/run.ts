@@ -4,15 +4,20 @@ import {
   type Command,
   type CommandContext,
   type CommandGroup,
-  type OptionValues
+  type OptionValues,
+  type Program
 } from './command.ts'
-import { COMMANDS } from './commands.ts'
 import { commandList, groupLines, usageLine } from './usage.ts'
 
 const HELP: Flag = { type: 'boolean', short: 'h' }
 
-/** Runs a command line. Resolves with the exit code. */
-export async function run(words: readonly string[], context: CommandContext): Promise<number> {
+/** Runs a command line of a program. Resolves with the exit code. */
+export async function run(
+  words: readonly string[],
+  context: CommandContext,
+  program: Program
+): Promise<number> {
+  const { commands } = program
   const [first, ...rest] = words
   const show = (lines: readonly string[]): number => {
     lines.forEach(context.stdout)
@@ -22,20 +27,21 @@ export async function run(words: readonly string[], context: CommandContext): Pr
     for (const line of lines) context.stderr(`millrace: ${line}`)
     return 2
   }
-  if (first === 'help' && rest.length > 0) return run([...rest, '--help'], context)
-  if (first === 'help' || first === '--help' || first === '-h') return show(commandList())
+  if (first === 'help' && rest.length > 0) return run([...rest, '--help'], context, program)
+  if (first === 'help' || first === '--help' || first === '-h') return show(commandList(commands))
   if (first === '--version' || first === '-v') return show([(await import('../../version.ts')).version])
   if (first === undefined) {
-    commandList().forEach(context.stderr)
+    commandList(commands).forEach(context.stderr)
     return 2
   }
-  const found = entryOf(COMMANDS, first)
+  const found = entryOf(commands, first)
   if (found === undefined)
-    return refuse(`${unknown('command', first, Object.keys(COMMANDS))}; \`millrace help\` lists them`)
-  if (!('verbs' in found)) return runCommand(found, first, rest, context, refuse)
+    return refuse(`${unknown('command', first, Object.keys(commands))}; \`millrace help\` lists them`)
+  if (!('verbs' in found)) return runCommand(found, first, rest, { ...context, program }, refuse)
   const [verb = '', ...args] = rest
   const command = entryOf(found.verbs, verb)
-  if (command !== undefined) return runCommand(command, `${first} ${verb}`, args, context, refuse)
+  if (command !== undefined)
+    return runCommand(command, `${first} ${verb}`, args, { ...context, program }, refuse)
   if (verb === '--help' || verb === '-h') return show(groupLines(first, found))
   const usages = Object.entries(found.verbs).map(([name, each]) => usageLine(`${first} ${name}`, each))
   return refuse(
@@ -48,10 +54,11 @@ async function runCommand(
   command: Command,
   name: string,
   args: readonly string[],
-  context: CommandContext,
+  { program, ...context }: CommandContext & { readonly program: Program },
   refuse: (...lines: readonly string[]) => number
 ): Promise<number> {
-  const { configMask, configOf, settingFlags } = await import('../config/config.ts')
+  const configuration = await program.configuration()
+  const { configMask, configOf, settingFlags } = configuration
   const settings = settingFlags(command.settings === 'all' ? undefined : command.settings)
   const options = Object.fromEntries(
     Object.entries(command.options ?? {}).map(([option, { value, multiple = false }]) => [
@@ -62,7 +69,7 @@ async function runCommand(
   const { values, operands, problems } = readFlags(args, { ...settings, ...options, help: HELP })
   if (values['help'] === true) {
     const { commandHelp } = await import('./help.ts')
-    commandHelp(name, command).forEach(context.stdout)
+    commandHelp(name, command, configuration).forEach(context.stdout)
     return 0
   }
   if (problems.length > 0)
@@ -81,7 +88,9 @@ async function runCommand(
       stderr,
       operands,
       options: values as OptionValues,
-      config: reading.config
+      config: reading.config,
+      configuration,
+      products: program.products
     }
     if (!('endpoint' in command)) return await command.run(invocation)
     return await (await import('./request.ts')).sendRequest(command, invocation)

@@ -1,5 +1,4 @@
-import type { Command, CommandGroup } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import type { Command, CommandGroup, Commands } from './command.ts'
 
 /** Returns the usage line of a command. */
 export function usageLine(name: string, { operands, options = {} }: Command): string {
@@ -11,11 +10,11 @@ export function usageLine(name: string, { operands, options = {} }: Command): st
 }
 
 /** Returns the list of commands with their summaries. */
-export function commandList(): readonly string[] {
+export function commandList(commands: Commands): readonly string[] {
   return [
     'usage: millrace COMMAND …',
     '',
-    ...aligned(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary])),
+    ...aligned(Object.entries(commands).map(([name, { summary }]) => [name, summary])),
     '',
     '`millrace COMMAND --help` shows the options of a command and an example; `millrace --version` the version.'
   ]

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { Registry } from 'prom-client'
 import type { Run } from '../../../actors/supervision/process.ts'
 import { supervisor, type Unit } from '../../../actors/supervision/unit.ts'
 import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
@@ -12,7 +13,6 @@ import type { Config } from '../config/config.ts'
 import type { ErrorKind } from '../error-kind.ts'
 import { ERRORS } from '../errors.ts'
 import type { MemoryBudget } from '../config/memory-budget.ts'
-import type { Setting } from '../config/setting.ts'
 import type { HttpParts, HttpSide, InFront, SocketPart } from '../http/http-kernel.ts'
 import type { BlockSource } from '../../node/block-source.ts'
 import type { SourceStatus } from '../../node/source-status.ts'
@@ -32,7 +32,6 @@ export interface Product {
   readonly name: string
   /** A process has the product if it has one of these roles. */
   readonly roles: readonly Role[]
-  readonly settings: Readonly<Record<string, Setting>>
   /**
    * Units of the process tree, in the order of their start. They are siblings of other products' units, and get the
    * resources of other products by handles.
@@ -53,8 +52,8 @@ export interface Product {
   readonly errors?: Readonly<Record<string, ErrorKind>>
   /** Channels of the stream. */
   readonly channels?: readonly ChannelForm[]
-  /** Adds metrics other than those that its units count in `Kernel.metrics`. */
-  readonly metrics?: (kernel: Kernel) => void
+  /** Its groups of metrics. Each process has those of all products, so that dashboards find every name everywhere. */
+  readonly metrics?: readonly Capability<Kernel, unknown>[]
 }
 
 /** The resources that every unit of a product gets from outside. A restart of the store restarts all of these units. */
@@ -106,6 +105,10 @@ export const capability = <T>(make: (kernel: Kernel) => T): Capability<Kernel, T
 export const resource = <T>(what: string): Capability<Kernel, Handle<T>> =>
   capability(() => new Handle<T>(what))
 
+/** Declares a group of metrics, which its product lists and its units count in. */
+export const metricGroup = <T>(make: (registry: Registry, kernel: Kernel) => T): Capability<Kernel, T> =>
+  capability((kernel) => make(kernel.metrics.registry, kernel))
+
 /** Returns a unit whose crash restarts no other. Its resources, if others need them, are given by handles. */
 export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>
   supervisor(name, 'one_for_one', units)
@@ -129,6 +132,12 @@ export const errorsOf = (products: readonly Product[]): readonly ErrorKind[] =>
     ...Object.values(ERRORS),
     ...products.flatMap(({ errors = {} }) => Object.values(errors))
   ])
+
+/** Returns the products of a process with the given roles. */
+export const productsOf = (
+  products: readonly Product[],
+  { role }: Pick<Config, 'role'>
+): readonly Product[] => products.filter(({ roles }) => roles.some((each) => role.includes(each)))
 
 /** Returns the coordination with the other processes of the service. */
 export const coordinationOf = (

@@ -9,6 +9,12 @@ export interface Setting {
   readonly meaning: string
 }
 
+/** Settings of a product, by name. */
+export type Settings = Readonly<Record<string, Setting>>
+
+/** The values of some settings. */
+export type Values<S extends Settings> = { readonly [Name in keyof S]: z.output<S[Name]['schema']> }
+
 /** A comma-separated list. */
 export const list = <T>(item: z.ZodType<T, string>, least = 0) =>
   z

@@ -1,5 +1,5 @@
 import { pino, type Logger } from 'pino'
-import { configMask, type Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 
 export type { Logger }
 
@@ -13,15 +13,18 @@ const REDACTED = [
 ]
 
 /**
- * Creates a structured log on standard error; standard output carries results. URLs and secrets of the configuration are
- * masked in each line, including texts of nodes and drivers.
+ * Creates a structured log on standard error; standard output carries results. `mask` hides URLs and secrets of the
+ * configuration in each line, including texts of nodes and drivers.
  */
-export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'> & Partial<Config>): Logger {
+export function createLogger(
+  config: Pick<Config, 'logLevel' | 'logFormat'>,
+  mask: (text: string) => string
+): Logger {
   const options = {
     level: config.logLevel,
     base: null,
     redact: REDACTED,
-    hooks: { streamWrite: configMask(config) }
+    hooks: { streamWrite: mask }
   }
   const pretty = config.logFormat === null ? process.stderr.isTTY : config.logFormat === 'pretty'
   if (!pretty) return pino(options, pino.destination({ dest: 2, sync: true }))

@@ -97,9 +97,9 @@ export const programAccounts = endpoint({
 })
 
 export const programAccountRoutes: FastifyPluginAsync<
-  Pick<ProgramAccountNeeds, 'storage' | 'rpc' | 'clock' | 'metrics' | 'turns'>
-> = async (app, { storage, rpc, clock, metrics, turns }) => {
-  const mirror = new MirrorReader(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by }))
+  Pick<ProgramAccountNeeds, 'storage' | 'rpc' | 'clock' | 'mirror' | 'turns'>
+> = async (app, { storage, rpc, clock, mirror: metrics, turns }) => {
+  const mirror = new MirrorReader(storage, (selected_by) => metrics.pages.inc({ selected_by }))
   const missing = (program: string): ServiceError =>
     rpc.hasNode
       ? loading(program)

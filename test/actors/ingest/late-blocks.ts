@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { backfill } from '../../../actors/ingest/backfill.ts'
@@ -17,7 +18,8 @@ import { BlockEvents } from '../../../src/stream/block-events.ts'
 import { ChannelHistory } from '../../../src/stream/channel-history.ts'
 import { ChannelTable } from '../../../src/stream/channel-table.ts'
 import { channelsOf } from '../../../src/stream/retractions.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { ingestMetrics } from '../../../src/ingest/metrics.ts'
+import { storeMetrics } from '../../../src/store/metrics.ts'
 import type { BlockCommit, GapRow, Storage } from '../../../storage/port.ts'
 import { ForkListener } from './fork-listener.ts'
 import { aborted } from '../supervision/recorder.ts'
@@ -68,7 +70,8 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
   }
   const logger = pino({ base: null }, log)
   const decoding = new DecodingReport()
-  const metrics = createMetrics(decoding)
+  const registry = new Registry()
+  const metrics = { ...ingestMetrics(registry), ...storeMetrics(registry) }
   const feed = new CommitFeed()
   let jumps = 0
   feed.onJump(() => jumps++)

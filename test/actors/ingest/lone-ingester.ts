@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import { pino } from 'pino'
 import { Ingester, type IngesterDeps } from '../../../actors/ingest/ingester.ts'
 import { NO_UNDO } from '../../../actors/ingest/undo-history.ts'
@@ -5,7 +6,7 @@ import { CommitFeed } from '../../../src/kernel/feed/commit-feed.ts'
 import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
 import { systemPorts } from '../../../src/ports.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { ingestMetrics } from '../../../src/ingest/metrics.ts'
 import { CommittedBlocks, type BlockObserver } from '../../../src/ingest/committed-blocks.ts'
 import type { Storage } from '../../../storage/port.ts'
 
@@ -26,7 +27,7 @@ export function loneIngester(
     feed,
     committedBlocks,
     decoding,
-    metrics: createMetrics(decoding),
+    metrics: ingestMetrics(new Registry()),
     logger: pino({ level: 'silent' }),
     clock: systemPorts.clock,
     ...more

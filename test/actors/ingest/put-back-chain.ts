@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import { pino } from 'pino'
 import { Ingester } from '../../../actors/ingest/ingester.ts'
 import type { UndoPolicy } from '../../../actors/ingest/undo-history.ts'
@@ -8,7 +9,7 @@ import { CommittedBlocks } from '../../../src/ingest/committed-blocks.ts'
 import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
 import { systemPorts, type Clock } from '../../../src/ports.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { ingestMetrics } from '../../../src/ingest/metrics.ts'
 import type { BlockCommit, Storage } from '../../../storage/port.ts'
 import { ForkListener } from './fork-listener.ts'
 import { marketBlocks } from './market-blocks.ts'
@@ -65,7 +66,7 @@ export async function openedOn(storage: Storage, undoPolicy = UNDO_POLICY): Prom
     undoPolicy,
     feed,
     decoding,
-    metrics: createMetrics(decoding),
+    metrics: ingestMetrics(new Registry()),
     logger: pino({ base: null }, log),
     clock,
     committedBlocks

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import { pino } from 'pino'
 import { follower } from '../../../actors/ingest/follower.ts'
 import { leader } from '../../../actors/ingest/leader.ts'
@@ -12,7 +13,8 @@ import type { ClusterCoordination } from '../../../storage/cluster/coordination.
 import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
-import { createMetrics, type Metrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { ingestMetrics, type IngestMetrics } from '../../../src/ingest/metrics.ts'
+import { storeMetrics, type StoreMetrics } from '../../../src/store/metrics.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { aborted } from './recorder.ts'
 
@@ -23,7 +25,7 @@ export interface FakeProcess {
   readonly published: (number | 'jump')[]
   /** Logged messages of level `info` and above. */
   readonly logged: readonly string[]
-  readonly metrics: Metrics
+  readonly metrics: IngestMetrics & StoreMetrics
   readonly running: Supervision
 }
 
@@ -64,7 +66,8 @@ export function startFakeProcess({ clock, open, peers: others, source }: Process
   const write = (line: string): void => void logged.push((JSON.parse(line) as { msg: string }).msg)
   const logger = pino({ base: null }, { write })
   const decoding = new DecodingReport()
-  const metrics = createMetrics(decoding)
+  const registry = new Registry()
+  const metrics = { ...ingestMetrics(registry), ...storeMetrics(registry) }
   const fold = { cash: new CashList(), startingSolUsd: 150 }
   const outer = [
     child(

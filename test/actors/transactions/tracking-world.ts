@@ -1,9 +1,9 @@
+import { Registry } from 'prom-client'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { ChangeLog } from '../../../actors/transactions/change-log.ts'
 import { Tracker } from '../../../actors/transactions/tracker.ts'
 import { TransactionShard } from '../../../actors/transactions/transaction-shard.ts'
-import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { transactionMetrics } from '../../../src/transactions/metrics.ts'
 import {
   SUBMISSION,
   submissionPartition,
@@ -98,7 +98,7 @@ export class TestProcess {
       retentionMs: RETENTION_MS,
       isShared: world.isShared,
       clock: world.clock,
-      metrics: createMetrics(new DecodingReport()).sentTransactions,
+      metrics: transactionMetrics(new Registry()),
       changes,
       report: (fault) => this.faults.push(fault)
     })

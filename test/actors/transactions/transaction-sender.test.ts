@@ -1,8 +1,8 @@
+import { Registry } from 'prom-client'
 import t from 'tap'
 import { TransactionSender } from '../../../actors/transactions/transaction-sender.ts'
 import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
-import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { transactionMetrics } from '../../../src/transactions/metrics.ts'
 import type { SendTurn } from '../../../src/transactions/fair-queue.ts'
 import { sampleSubmission, TrackingWorld } from './tracking-world.ts'
 
@@ -27,7 +27,7 @@ t.test('each path gets the turn of a send, and a deferred send is no refusal', a
         return answer
       }
     },
-    metrics: createMetrics(new DecodingReport()).sentTransactions
+    metrics: transactionMetrics(new Registry())
   })
   const turn = { tenant: 'acme', rank: 'resend' } as const
   t.same(await sender.send(sampleSubmission({ signature: 'a' }), signal, turn), { leaders: 2 })

@@ -1,10 +1,10 @@
+import { Registry } from 'prom-client'
 import t from 'tap'
 import { transactions } from '../../../actors/transactions/transactions.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
 import { soloCoordination } from '../../../src/store/opening.ts'
 import { TenantEvents } from '../../../src/stream/tenant-events.ts'
-import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { transactionMetrics } from '../../../src/transactions/metrics.ts'
 import { LocalTracking } from '../../../src/transactions/local-tracking.ts'
 import { SUBMISSION } from '../../../src/transactions/submission.ts'
 import { UnsettledBatches } from '../../../src/transactions/unsettled-batches.ts'
@@ -29,7 +29,7 @@ t.test('an end while the store is away reports no fault of what it interrupts', 
         clock,
         random: () => 0.5,
         logger: silent,
-        metrics: createMetrics(new DecodingReport()).sentTransactions,
+        metrics: transactionMetrics(new Registry()),
         local,
         sightings: chain.sightings,
         tenantEvents: new TenantEvents(),

@@ -1,11 +1,11 @@
+import { Registry } from 'prom-client'
 import { WebhookDelivery } from '../../../actors/webhooks/delivery.ts'
 import type { DeliveryDeps } from '../../../actors/webhooks/delivery-deps.ts'
 import { AttemptLog } from '../../../actors/webhooks/attempt-log.ts'
 import { PastReader } from '../../../actors/webhooks/past-reader.ts'
 import type { ShardClaim } from '../../../actors/shards/shard-claims.ts'
 import { ProgressStore } from '../../../actors/webhooks/progress-store.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
-import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
+import { webhookMetrics } from '../../../src/webhooks/metrics.ts'
 import { WEBHOOK } from '../../../src/webhooks/webhook.ts'
 import { attemptsIn, readAttempt } from '../../../src/webhooks/attempt-line.ts'
 import type {
@@ -118,7 +118,7 @@ export class DeliveryWorld {
   delivery: WebhookDelivery | null = null
   running: Promise<void> = Promise.resolve()
   faults: unknown[] = []
-  readonly metrics = createMetrics(new DecodingReport()).webhooks
+  readonly metrics = webhookMetrics(new Registry())
   /** Published changes of webhooks. */
   readonly published: TenantEvent['data'][] = []
   readonly #changes = new WebhookChanges(({ data }) => this.published.push(data), this.clock)

@@ -1,12 +1,6 @@
 import t from 'tap'
-import {
-  configOf,
-  maskedConfig,
-  readConfig,
-  SETTING_NAMES,
-  SETTINGS,
-  variableOf
-} from '../../../src/kernel/config/config.ts'
+import { configOf, maskedConfig, readConfig, SETTING_NAMES, SETTINGS } from '../../../src/configuration.ts'
+import { variableOf } from '../../../src/kernel/config/config.ts'
 import { hasUrls } from '../../../src/kernel/config/setting.ts'
 
 const problemsOf = (environment: Record<string, string>): readonly string[] => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { maskedConfig, readConfig } from '../../../src/kernel/config/config.ts'
+import { maskedConfig, readConfig } from '../../../src/configuration.ts'
 import { deploymentRefusal, configWarnings } from '../../../src/kernel/config/deployment.ts'
 
 type Environment = Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { handshakePortOf, localnetNodePort } from '../../../src/kernel/config/handshake-port.ts'
-import { readConfig, type Config } from '../../../src/kernel/config/config.ts'
+import { readConfig } from '../../../src/configuration.ts'
+import type { Config } from '../../../src/kernel/config/config.ts'
 
 function configOf(...args: readonly string[]): Config {
   const reading = readConfig(args, {})

@@ -1,13 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import {
-  configMask,
-  configOf,
-  SETTING_NAMES,
-  SETTINGS,
-  variableOf
-} from '../../../src/kernel/config/config.ts'
+import { configMask, configOf, SETTING_NAMES, SETTINGS } from '../../../src/configuration.ts'
+import { variableOf } from '../../../src/kernel/config/config.ts'
 import { hasUrls } from '../../../src/kernel/config/setting.ts'
 import { maskedUrl, secretsMask } from '../../../src/kernel/config/url-mask.ts'
 import { ROOT } from '../../house/sources.ts'
@@ -60,7 +55,9 @@ t.test('a line of the log has no secret of a URL, whatever error is logged', asy
   const url = urlOf('rpcUrl')
   const script = `
     import { createLogger } from ${JSON.stringify(join(ROOT, 'src/kernel/telemetry/logger.ts'))}
-    const logger = createLogger({ logLevel: 'info', logFormat: process.argv[1], rpcUrl: [${JSON.stringify(url)}] })
+    import { configMask } from ${JSON.stringify(join(ROOT, 'src/configuration.ts'))}
+    const mask = configMask({ rpcUrl: [${JSON.stringify(url)}] })
+    const logger = createLogger({ logLevel: 'info', logFormat: process.argv[1] }, mask)
     const cause = Object.assign(new Error('connect ' + ${JSON.stringify(url)}), { path: '/v1/${PATH_KEY}' })
     logger.error({ err: new Error('the node is away', { cause }) }, 'at ${QUERY_KEY}')`
   for (const format of ['json', 'pretty']) {

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import type { Test } from 'tap'
 import { ClientQueues } from '../../../actors/rpc/pubsub/client-queue.ts'
 import { ClientSocket } from '../../../actors/rpc/pubsub/client-socket.ts'
@@ -6,8 +7,7 @@ import { PubsubLinks } from '../../../actors/rpc/pubsub/pubsub-links.ts'
 import { SubscriptionHub } from '../../../actors/rpc/pubsub/subscription-hub.ts'
 import { Caller } from '../../../src/access/caller.ts'
 import { RateWindow } from '../../../src/access/rate-window.ts'
-import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { pubsubMetrics } from '../../../src/rpc/pubsub-metrics.ts'
 import type { RpcUpstream, RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../../src/rpc/upstreams.ts'
 import { FakePipe } from '../../stream/fake-pipe.ts'
 import { KEY } from '../../stream/stream-world.ts'
@@ -143,7 +143,7 @@ export class PubsubWorld {
   readonly upstreams = new FakeUpstreams()
   readonly faults: unknown[] = []
   readonly warnings: string[] = []
-  readonly metrics = createMetrics(new DecodingReport())
+  readonly metrics = { pubsub: pubsubMetrics(new Registry()) }
   readonly floors: [string, string, number][] = []
   readonly limits = new RateWindow(10)
   /** To be replaced by a test of turns. */

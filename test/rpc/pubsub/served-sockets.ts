@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import type { Test } from 'tap'
 import { GapReader } from '../../../actors/rpc/pubsub/gap-reader.ts'
 import { PubsubLinks } from '../../../actors/rpc/pubsub/pubsub-links.ts'
@@ -10,8 +11,7 @@ import { systemPorts } from '../../../src/ports.ts'
 import type { ParsedRequest } from '../../../src/rpc/requests.ts'
 import { SlotFloors } from '../../../src/rpc/slot-floors.ts'
 import type { RpcUpstream, RpcUpstreams, UpstreamAnswer } from '../../../src/rpc/upstreams.ts'
-import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
-import { createMetrics, type Metrics } from '../../../src/kernel/telemetry/metrics.ts'
+import { pubsubMetrics, type PubsubMetrics } from '../../../src/rpc/pubsub-metrics.ts'
 import { listeningApp, type ListeningApp } from '../../http/raw-client.ts'
 
 /** A real node by its URLs, always taken for healthy. */
@@ -93,7 +93,7 @@ export interface ServedSockets {
   readonly app: ListeningApp
   readonly sockets: RpcSockets
   readonly hub: SubscriptionHub
-  readonly metrics: Metrics
+  readonly metrics: { readonly pubsub: PubsubMetrics }
   readonly warnings: readonly string[]
   readonly faults: readonly unknown[]
   /** Returns the URL for a key. */
@@ -104,7 +104,7 @@ export interface ServedSockets {
 export async function serveSockets(t: Test, nodes: readonly RealNode[]): Promise<ServedSockets> {
   const { clock, random } = systemPorts
   const end = new AbortController()
-  const metrics = createMetrics(new DecodingReport())
+  const metrics = { pubsub: pubsubMetrics(new Registry()) }
   const [warnings, faults]: [string[], unknown[]] = [[], []]
   const upstreams = new PlainUpstreams(nodes)
   const logger = { info: () => undefined, warn: (_about: object, text: string) => warnings.push(text) }

@@ -1,8 +1,8 @@
+import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
 import { leaders, type LeadersOptions } from '../../../../actors/transactions/tpu/leaders.ts'
 import { QuicUnavailable } from '../../../../actors/transactions/tpu/quic-thread.ts'
-import { DecodingReport } from '../../../../src/ingest/decoding-report.ts'
-import { createMetrics } from '../../../../src/kernel/telemetry/metrics.ts'
+import { leaderMetrics } from '../../../../src/transactions/leader-metrics.ts'
 import type { LeaderSender } from '../../../../src/transactions/ports.ts'
 import { ephemeralIdentity } from '../../../../src/transactions/tpu/identity.ts'
 import type { LeaderAddress, LeaderNode } from '../../../../src/transactions/tpu/leader-node.ts'
@@ -67,7 +67,7 @@ async function start(t: Test, given: Partial<LeadersOptions> & { readonly known?
   const node = new FakeNode(() => clock.now())
   if (given.known !== undefined) node.known = new Map(given.known.map((each) => [each, addressOf(each)]))
   const transports: FakeTransport[] = []
-  const { leaders: metrics } = createMetrics(new DecodingReport())
+  const metrics = leaderMetrics(new Registry())
   const drain = new AbortController()
   const gauges = new Map<string, () => number>()
   const logged: string[] = []

@@ -1,4 +1,4 @@
-import { requestsOf, SERVICE, type CommandGroup, type Row } from '../../kernel/cli/command.ts'
+import { requestsOf, SERVICE, type CommandGroup, type Commands, type Row } from '../kernel/cli/command.ts'
 
 const request = requestsOf({
   ...SERVICE,
@@ -10,13 +10,14 @@ const index = {
     'byte ranges of the account data to index, or none; default: mint and owner for a new token program'
 } as const
 
-export const PROGRAMS: CommandGroup = {
+const PROGRAMS: CommandGroup = {
+  position: 150,
   summary: 'Lists, adds and removes programs whose accounts are mirrored.',
   verbs: {
     list: request({
       summary: 'Lists the whitelist with the progress of each program.',
       examples: ['millrace programs list --key $KEY'],
-      endpoint: async () => (await import('../routes/admin-programs.ts')).listPrograms,
+      endpoint: async () => (await import('./routes/admin-programs.ts')).listPrograms,
       columns: 'program state accounts slot lag_slots index reason',
       lines: withIndexText
     }),
@@ -25,7 +26,7 @@ export const PROGRAMS: CommandGroup = {
       examples: [
         'millrace programs add TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA --index 0:32,32:32 --key $KEY'
       ],
-      endpoint: async () => (await import('../routes/admin-programs.ts')).addProgram,
+      endpoint: async () => (await import('./routes/admin-programs.ts')).addProgram,
       operands: { PROGRAM: 'program' },
       flags: { index },
       options: { ...SERVICE.options, index },
@@ -34,7 +35,7 @@ export const PROGRAMS: CommandGroup = {
     remove: request({
       summary: 'Removes a program and deletes its mirrored accounts.',
       examples: ['millrace programs remove TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA --key $KEY'],
-      endpoint: async () => (await import('../routes/admin-programs.ts')).removeProgram,
+      endpoint: async () => (await import('./routes/admin-programs.ts')).removeProgram,
       operands: { PROGRAM: 'program' }
     })
   }
@@ -53,3 +54,5 @@ function withIndexText(program: Row): Row {
   )
   return { ...program, index: texts.length === 0 ? '-' : texts.join(',') }
 }
+
+export const PROGRAM_ACCOUNTS_COMMANDS: Commands = { programs: PROGRAMS }

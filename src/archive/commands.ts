@@ -1,9 +1,9 @@
-import type { SettingName } from '../../kernel/config/config.ts'
-import { command, type CommandGroup } from '../../kernel/cli/command.ts'
-import { STORE } from '../../store/commands/store-settings.ts'
+import type { SettingName } from '../kernel/config/config.ts'
+import { command, type CommandGroup, type Commands } from '../kernel/cli/command.ts'
+import { STORE_PLACE } from '../store/commands.ts'
 
 const IMPORT = [
-  ...STORE,
+  ...STORE_PLACE,
   'scyllaReplication',
   'redisUrl',
   'rpcUrl',
@@ -11,7 +11,8 @@ const IMPORT = [
   'usdMints'
 ] as const satisfies readonly SettingName[]
 
-export const ARCHIVE: CommandGroup = {
+const ARCHIVE: CommandGroup = {
+  position: 110,
   summary: 'Imports recorded blocks from before the first indexed one, and shows what is imported.',
   verbs: {
     import: command({
@@ -24,15 +25,17 @@ export const ARCHIVE: CommandGroup = {
       operands: 'FOLDER',
       settings: IMPORT,
       examples: ['millrace archive import ./blocks --data-dir ./data'],
-      run: async (invocation) => (await import('./archive-import.ts')).importArchive(invocation)
+      run: async (invocation) => (await import('./commands/archive-import.ts')).importArchive(invocation)
     }),
     status: command({
       summary: 'Prints which slots and times the archive has, and whether they can be served.',
       details: 'The service and an import may run meanwhile.',
       options: { json: { meaning: 'print one JSON object instead of lines' } },
-      settings: STORE,
+      settings: STORE_PLACE,
       examples: ['millrace archive status --data-dir ./data'],
-      run: async (invocation) => (await import('./archive-status.ts')).archiveStatus(invocation)
+      run: async (invocation) => (await import('./commands/archive-status.ts')).archiveStatus(invocation)
     })
   }
 }
+
+export const ARCHIVE_COMMANDS: Commands = { archive: ARCHIVE }

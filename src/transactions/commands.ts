@@ -1,11 +1,12 @@
-import { command, requestsOf, SERVICE, type CommandGroup } from '../../kernel/cli/command.ts'
+import { command, requestsOf, SERVICE, type CommandGroup, type Commands } from '../kernel/cli/command.ts'
 
 const { settings, options: everywhere } = SERVICE
 const details = 'Sends requests to a running service. The key of the tenant needs the scope `tx:send`.'
 const via = { value: 'jito', meaning: 'send it only through the block engine; it needs a tip' } as const
 const ENDS = 'Exits with 1 if it fails or expires.'
 
-export const TRANSACTIONS: CommandGroup = {
+const TRANSACTIONS: CommandGroup = {
+  position: 170,
   summary: 'Sends transactions, and shows their status.',
   verbs: {
     send: command({
@@ -21,7 +22,7 @@ export const TRANSACTIONS: CommandGroup = {
       },
       settings,
       examples: ['millrace tx send signed.txt --follow --key $KEY'],
-      run: async (invocation) => (await import('./transactions.ts')).sendTransaction(invocation)
+      run: async (invocation) => (await import('./commands/transactions.ts')).sendTransaction(invocation)
     }),
     status: command({
       summary: 'Shows the status of a transaction.',
@@ -33,12 +34,12 @@ export const TRANSACTIONS: CommandGroup = {
       },
       settings,
       examples: ['millrace tx status SIGNATURE --follow --key $KEY'],
-      run: async (invocation) => (await import('./transactions.ts')).transactionStatus(invocation)
+      run: async (invocation) => (await import('./commands/transactions.ts')).transactionStatus(invocation)
     }),
     list: requestsOf({ ...SERVICE, details })({
       summary: 'Lists the transactions that the tenant has submitted, newest first.',
       examples: ['millrace tx list --status failed --key $KEY'],
-      endpoint: async () => (await import('../routes/transactions.ts')).listTransactions,
+      endpoint: async () => (await import('./routes/transactions.ts')).listTransactions,
       flags: {
         status: {
           value: 'STATE',
@@ -75,7 +76,9 @@ export const TRANSACTIONS: CommandGroup = {
       },
       settings: [...settings, 'rpcUrl'],
       examples: ['millrace tx transfer --rpc-url http://127.0.0.1:PORT --priority p75 --key $KEY'],
-      run: async (invocation) => (await import('./transfer.ts')).transfer(invocation)
+      run: async (invocation) => (await import('./commands/transfer.ts')).transfer(invocation)
     })
   }
 }
+
+export const TRANSACTION_COMMANDS: Commands = { tx: TRANSACTIONS }

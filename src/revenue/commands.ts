@@ -1,17 +1,18 @@
-import { requestsOf, SERVICE, type CommandGroup, type Row } from '../../kernel/cli/command.ts'
+import { requestsOf, SERVICE, type CommandGroup, type Commands, type Row } from '../kernel/cli/command.ts'
 
 const details = 'Sends requests to a running service. The key of the tenant needs the scope `revenue`.'
 const request = requestsOf({ ...SERVICE, details })
 const SUMS = 'inflow_usd outflow_usd net_usd inflow_sol outflow_sol net_sol events'
 
-export const REVENUE: CommandGroup = {
+const REVENUE: CommandGroup = {
+  position: 160,
   summary: 'Watches addresses, and shows the ledger of their balance changes.',
   verbs: {
     watch: request({
       summary: 'Watches an address, or replaces its label and role.',
       details: `${details} The ledger begins within 30 s.`,
       examples: ['millrace revenue watch ADDRESS --label Fees --role fee_wallet --key $KEY'],
-      endpoint: async () => (await import('../routes/revenue-accounts.ts')).watchAddress,
+      endpoint: async () => (await import('./routes/revenue-accounts.ts')).watchAddress,
       operands: { ADDRESS: 'address' },
       flags: {
         label: { value: 'TEXT', meaning: 'a name for people, at most 64 characters; default: the address' },
@@ -21,20 +22,20 @@ export const REVENUE: CommandGroup = {
     unwatch: request({
       summary: 'Stops watching an address.',
       examples: ['millrace revenue unwatch ADDRESS --key $KEY'],
-      endpoint: async () => (await import('../routes/revenue-accounts.ts')).unwatchAddress,
+      endpoint: async () => (await import('./routes/revenue-accounts.ts')).unwatchAddress,
       operands: { ADDRESS: 'address' }
     }),
     accounts: request({
       summary: 'Lists the watched addresses with the sums of their ledgers.',
       examples: ['millrace revenue accounts --key $KEY'],
-      endpoint: async () => (await import('../routes/revenue-accounts.ts')).listAccounts,
+      endpoint: async () => (await import('./routes/revenue-accounts.ts')).listAccounts,
       columns: `address label role status ${SUMS} last_event_at`
     }),
     totals: request({
       summary: 'Shows inflow and outflow in a window: of all addresses, of each role and of each address.',
       details: `${details} The window ends with the newest indexed block.`,
       examples: ['millrace revenue totals --window 3600 --key $KEY'],
-      endpoint: async () => (await import('../routes/revenue-totals.ts')).revenueTotals,
+      endpoint: async () => (await import('./routes/revenue-totals.ts')).revenueTotals,
       flags: {
         window: { value: 'SECONDS', meaning: 'seconds of the window, from 60 to 31536000; default: 86400' }
       },
@@ -48,7 +49,7 @@ export const REVENUE: CommandGroup = {
     events: request({
       summary: 'Lists the newest rows of the ledger.',
       examples: ['millrace revenue events --limit 100 --key $KEY'],
-      endpoint: async () => (await import('../routes/revenue-events.ts')).revenueEvents,
+      endpoint: async () => (await import('./routes/revenue-events.ts')).revenueEvents,
       flags: {
         limit: { value: 'COUNT', fallback: '20', meaning: 'number of rows, at most 1000; default: 20' }
       },
@@ -63,7 +64,7 @@ export const REVENUE: CommandGroup = {
     coverage: request({
       summary: 'Shows since when each address is recorded, and the gaps since then.',
       examples: ['millrace revenue coverage --key $KEY'],
-      endpoint: async () => (await import('../routes/revenue-coverage.ts')).revenueCoverage,
+      endpoint: async () => (await import('./routes/revenue-coverage.ts')).revenueCoverage,
       list: 'addresses',
       columns: 'address label status live_from gaps complete',
       lines: ({ live_from, gaps, gaps_left_out, ...row }) => ({
@@ -76,3 +77,5 @@ export const REVENUE: CommandGroup = {
 }
 
 const rowsOf = (list: unknown): readonly Row[] => (list ?? []) as readonly Row[]
+
+export const REVENUE_COMMANDS: Commands = { revenue: REVENUE }

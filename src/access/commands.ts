@@ -1,4 +1,4 @@
-import { requestsOf, type CommandGroup } from '../../kernel/cli/command.ts'
+import { requestsOf, type CommandGroup, type Commands } from '../kernel/cli/command.ts'
 
 const request = requestsOf({
   answeredBy: 'store',
@@ -30,33 +30,35 @@ const TENANT_COLUMNS = 'name created_at keys'
 const KEY_COLUMNS =
   'id tenant name prefix status scopes rate_limit_per_minute work_limit_per_minute expires_at'
 
-export const TENANTS: CommandGroup = {
+const TENANTS: CommandGroup = {
+  position: 120,
   summary: 'Lists and creates tenants.',
   verbs: {
     list: request({
       summary: 'Lists the tenants.',
       examples: ['millrace tenants list'],
-      endpoint: async () => (await import('../routes/admin-tenants.ts')).listTenants,
+      endpoint: async () => (await import('./routes/admin-tenants.ts')).listTenants,
       fixed: LARGEST_PAGE,
       columns: TENANT_COLUMNS
     }),
     create: request({
       summary: 'Creates a tenant.',
       examples: ['millrace tenants create acme'],
-      endpoint: async () => (await import('../routes/admin-tenants.ts')).createTenant,
+      endpoint: async () => (await import('./routes/admin-tenants.ts')).createTenant,
       operands: { NAME: 'name' },
       columns: TENANT_COLUMNS
     })
   }
 }
 
-export const KEYS: CommandGroup = {
+const KEYS: CommandGroup = {
+  position: 130,
   summary: 'Lists, creates, rotates and revokes API keys.',
   verbs: {
     list: request({
       summary: 'Lists the API keys.',
       examples: ['millrace keys list --tenant acme'],
-      endpoint: async () => (await import('../routes/admin-keys.ts')).listKeys,
+      endpoint: async () => (await import('./routes/admin-keys.ts')).listKeys,
       fixed: LARGEST_PAGE,
       flags: { tenant: { value: 'TENANT', meaning: 'only keys of this tenant' } },
       columns: KEY_COLUMNS
@@ -64,7 +66,7 @@ export const KEYS: CommandGroup = {
     create: request({
       summary: 'Creates an API key and shows it once.',
       examples: ['millrace keys create --tenant acme --scopes data:read,stream --rate 600'],
-      endpoint: async () => (await import('../routes/admin-keys.ts')).createKey,
+      endpoint: async () => (await import('./routes/admin-keys.ts')).createKey,
       flags: {
         tenant: {
           value: 'TENANT',
@@ -107,7 +109,7 @@ export const KEYS: CommandGroup = {
     rotate: request({
       summary: 'Creates a successor of an API key and shows it once.',
       examples: ['millrace keys rotate ID --grace 86400'],
-      endpoint: async () => (await import('../routes/admin-keys.ts')).rotateKey,
+      endpoint: async () => (await import('./routes/admin-keys.ts')).rotateKey,
       operands: { ID: 'id' },
       flags: {
         grace: {
@@ -122,9 +124,11 @@ export const KEYS: CommandGroup = {
     revoke: request({
       summary: 'Revokes an API key at once.',
       examples: ['millrace keys revoke ID'],
-      endpoint: async () => (await import('../routes/admin-keys.ts')).revokeKey,
+      endpoint: async () => (await import('./routes/admin-keys.ts')).revokeKey,
       operands: { ID: 'id' },
       columns: KEY_COLUMNS
     })
   }
 }
+
+export const ACCESS_COMMANDS: Commands = { tenants: TENANTS, keys: KEYS }

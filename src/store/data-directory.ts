@@ -1,8 +1,8 @@
 import { chmod, mkdir, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { storeDirectory } from '../../store/opening.ts'
-import { localnetDirectory } from '../../ingest/sources.ts'
+import type { Config } from '../kernel/config/config.ts'
+import { storeDirectory } from './opening.ts'
+import { localnetDirectory } from '../ingest/sources.ts'
 
 /** Free disk space that a start requires. A localnet's first minute writes 60 MB, a minute of mainnet 20. */
 const FREE_BYTES_MIN = 64 * 2 ** 20

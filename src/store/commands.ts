@@ -1,0 +1,66 @@
+import { command, type Commands } from '../kernel/cli/command.ts'
+import type { SettingName } from '../kernel/config/config.ts'
+
+/** Settings of the store's location. */
+export const STORE_PLACE = [
+  'dataDir',
+  'storage',
+  'scyllaContactPoints',
+  'scyllaPort',
+  'scyllaDatacenter',
+  'scyllaKeyspace',
+  'scyllaUsername',
+  'scyllaPassword'
+] as const satisfies readonly SettingName[]
+
+/** Commands that check, mend and measure the store. */
+export const STORE_COMMANDS: Commands = {
+  verify: command({
+    position: 80,
+    summary: 'Recomputes stored records, and prints each difference.',
+    details:
+      'Candles are recomputed from stored trades: of the given mints, else of all mints launched or traded in the last ' +
+      'day. The blocks of FROM..TO are redecoded, from the recorded folder if it is set, else from the nodes. The ' +
+      'service may run meanwhile. If it has the embedded store open, a snapshot is read: links in the data folder, which ' +
+      'are removed at the end. Exits with 1 if a record differs or cannot be compared.',
+    operands: '[FROM..TO] [MINT …]',
+    options: {
+      accounts: { meaning: 'compare the mirrored accounts of programs with the node instead' },
+      store: { meaning: 'verify the checksums of the embedded store’s files instead, and print each damage' }
+    },
+    settings: [...STORE_PLACE, 'recordedDir', 'rpcUrl', 'archiveRpcUrl', 'venues', 'usdMints', 'solUsd'],
+    examples: [
+      'millrace verify',
+      'millrace verify 300000000..300000999 --rpc-url https://NODE',
+      'millrace verify --accounts --rpc-url https://NODE',
+      'millrace verify --store'
+    ],
+    run: async (invocation) => (await import('./commands/verify.ts')).verify(invocation)
+  }),
+  repair: command({
+    position: 90,
+    summary: 'Replaces a damaged embedded store by a new one with all readable records.',
+    details:
+      'Stop the service first. The old store is moved to another folder. If rows are lost, a recorded source is reread ' +
+      'from its first block; with a node, the slots become gaps.',
+    options: { 'from-source': { meaning: 'reread all blocks from the source, even if it is a node' } },
+    settings: ['dataDir', 'storage', 'source', 'recordedDir'],
+    examples: ['millrace repair --data-dir ./data'],
+    run: async (invocation) => (await import('./commands/repair.ts')).repair(invocation)
+  }),
+  storage: command({
+    position: 100,
+    summary: 'Prints disk use by kind of rows, and when the disk will be full.',
+    details:
+      'The service may run meanwhile: if it has the embedded store open, a snapshot is measured. The retention comes from ' +
+      'the settings, which must be those of the service. With --url, the figures come from the service, which needs ' +
+      'MILLRACE_ADMIN_KEY. All figures are estimates.',
+    options: {
+      json: { meaning: 'print one JSON object instead of a table' },
+      url: { value: 'URL', meaning: 'use this service instead of opening the store' }
+    },
+    settings: [...STORE_PLACE, 'source', 'retentionDays', 'replayHorizonSeconds'],
+    examples: ['millrace storage', 'millrace storage --url http://127.0.0.1:8080 --json'],
+    run: async (invocation) => (await import('./commands/storage.ts')).storage(invocation)
+  })
+}
