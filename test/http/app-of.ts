@@ -11,7 +11,7 @@ import type { HolderNeeds } from '../../src/holders/routes/needs.ts'
 import { CASH, FEES, LOCALNET, RECORDED, SOURCE_KIND } from '../../src/ingest/capabilities.ts'
 import type { IngestNeeds } from '../../src/ingest/routes/needs.ts'
 import type { Capability } from '../../src/kernel/compose/capability.ts'
-import { httpPartsOf, type Kernel, type Product, type Spine } from '../../src/kernel/compose/product.ts'
+import { httpPartsOf, type Kernel, type Product } from '../../src/kernel/compose/product.ts'
 import { routesWith, type HttpKernel, type HttpParts } from '../../src/kernel/http/http-kernel.ts'
 import { PROGRAMS_CHANGED } from '../../src/program-accounts/product.ts'
 import type { ProgramAccountNeeds } from '../../src/program-accounts/routes/needs.ts'
@@ -79,7 +79,7 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     [WATCHED_CHANGED, publishing(needs.watchedChanged)],
     [STREAM_GATEWAY, needs.stream],
     [RPC_SOCKET_GATEWAY, needs.rpcSockets ?? null],
-    [WEBHOOK_SERVICES, (_given: Spine) => needs.webhooks],
+    [WEBHOOK_SERVICES, () => needs.webhooks],
     [TRANSACTION_SERVICES, needs.transactions],
     [ACCOUNT_SERVICES, needs.accounts],
     [RPC_SERVICES, needs.rpc],
