@@ -1,5 +1,5 @@
 import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
-import type { LedgerFeed } from '../../src/stream/ledger-feed.ts'
+import type { LedgerFeed } from '../../src/revenue/ledger-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { LedgerMetrics } from '../../src/revenue/metrics.ts'

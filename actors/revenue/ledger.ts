@@ -1,5 +1,5 @@
 import { aborted } from '../supervision/aborted.ts'
-import type { LedgerFeed } from '../../src/stream/ledger-feed.ts'
+import type { LedgerFeed } from '../../src/revenue/ledger-feed.ts'
 import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import type { Announcements } from '../../src/kernel/feed/announcements.ts'

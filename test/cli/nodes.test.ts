@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { nodesApp } from '../http/nodes-app.ts'
+import { nodesApp } from '../rpc/nodes-app.ts'
 import { callOf, isFirst } from '../rpc/opened-nodes.ts'
 import { until } from '../until.ts'
 import { runCommand } from './run-command.ts'

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { LedgerGaps } from '../../src/revenue/ledger-gap.ts'
-import { ALICE, BOB, entry, revenueClient, signatureOf } from '../http/revenue-client.ts'
+import { ALICE, BOB, entry, revenueClient, signatureOf } from '../revenue/revenue-client.ts'
 import { runCommand } from './run-command.ts'
 
 /** A listening service, and the command `millrace revenue` with a key of `acme`. */

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { Documents } from '../../storage/documents.ts'
 import { WEBHOOK } from '../../src/webhooks/webhook.ts'
-import { NOON, URL_OF, webhookClient } from '../http/webhook-client.ts'
+import { NOON, URL_OF, webhookClient } from '../webhooks/webhook-client.ts'
 import { runCommand } from './run-command.ts'
 import { tenantShard } from '../../src/access/tenant-shard.ts'
 

@@ -73,7 +73,7 @@ const FLOORS: readonly (readonly RegExp[])[] = [
     /^src\/(kernel\/telemetry\/|[\w-]+\/(\w+-)?metrics\.ts$)/,
     /^src\/accounts\/(pools\/|(?!product|capabilities)[^/]+\.ts$)/
   ],
-  [/^src\/revenue\/(?!product|capabilities)[^/]+\.ts$/],
+  [/^src\/revenue\/(?!product|capabilities|ledger-feed)[^/]+\.ts$/],
   [/^src\/([\w-]+\/bodies\/|kernel\/http\/(schema|tenant-mark|time)\.ts$)/],
   [/^src\/stream\/(?!product|capabilities)[^/]+\.ts$/],
   [

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { SETTING_NAMES, SETTINGS } from '../../src/configuration.ts'
 import { variableOf } from '../../src/kernel/config/config.ts'
-import { processMetrics } from '../telemetry/process-metrics.ts'
+import { processMetrics } from '../products/process-metrics.ts'
 import { ROOT, readSources } from './sources.ts'
 
 const sources = readSources()

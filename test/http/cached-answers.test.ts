@@ -21,7 +21,7 @@ import {
   USD_COIN
 } from '../market/world.ts'
 import { randomRuns } from '../random-runs.ts'
-import { archiveOf } from './archived-app.ts'
+import { archiveOf } from '../archive/archived-app.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 import { QUESTIONS, type Question } from './questions.ts'
 

@@ -28,11 +28,11 @@ import { Documents } from '../../storage/documents.ts'
 import { mintData, tokenAccountData } from '../accounts/account-data.ts'
 import type { FakeAccounts } from '../accounts/fake-account-node.ts'
 import { TIP_ACCOUNT, type FakeTransactions } from '../transactions/fake-transactions.ts'
-import { transferText } from './transaction-client.ts'
+import { transferText } from '../transactions/transaction-client.ts'
 import type { FakeParts } from '../webhooks/fake-parts.ts'
 import type { DearValues } from './dearest-requests.ts'
 import type { Answer, MarketApp } from './market-app.ts'
-import { entry, storeLedger } from './revenue-client.ts'
+import { entry, storeLedger } from '../revenue/revenue-client.ts'
 
 /** A market with a page of everything: 600 launches and a token with thousands of trades. */
 const MARKET = { seed: 5, trades: 17_400, mints: 1_500, wallets: 500 }

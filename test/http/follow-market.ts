@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
-import { MarketOracle } from './market-oracle.ts'
+import { MarketOracle } from '../data/market-oracle.ts'
 
 /** Commits a chain block by block, and compares the app with the oracle at the selected heads. */
 export async function followMarket(

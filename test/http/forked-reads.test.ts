@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Storage } from '../../storage/port.ts'
 import { block, NOON } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
-import { ALICE, entry, signatureOf, storeLedger } from './revenue-client.ts'
+import { ALICE, entry, signatureOf, storeLedger } from '../revenue/revenue-client.ts'
 import { Documents } from '../../storage/documents.ts'
 import { WATCHED_ADDRESS } from '../../src/revenue/watched-address.ts'
 

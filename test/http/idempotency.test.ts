@@ -7,7 +7,7 @@ import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
 import { tenantsIn } from '../../storage/access-documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { randomRuns } from '../random-runs.ts'
-import { NOON, URL_OF, webhookClient } from './webhook-client.ts'
+import { NOON, URL_OF, webhookClient } from '../webhooks/webhook-client.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
 
 const WISH = { url: URL_OF, channels: ['launches', 'pools'] }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { z } from 'zod'
 import { JsonSchemas } from '../../src/kernel/http/json-schemas.ts'
 import { withNullFields, withoutNullFields } from '../../src/kernel/http/null-fields.ts'
-import { transactionClient, transferText } from './transaction-client.ts'
+import { transactionClient, transferText } from '../transactions/transaction-client.ts'
 
 const SCHEMA = z.object({
   required: z.string(),

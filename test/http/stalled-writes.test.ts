@@ -8,7 +8,7 @@ import { fakeParts } from '../webhooks/fake-parts.ts'
 import { virtualClock } from '../virtual-time.ts'
 import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 import { STALL_MS, StalledStore, WRITE_FAULTS, type WriteFault } from './stalled-store.ts'
-import { NOON, transferText } from './transaction-client.ts'
+import { NOON, transferText } from '../transactions/transaction-client.ts'
 
 interface Request {
   readonly path: string

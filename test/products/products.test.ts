@@ -10,7 +10,7 @@ import { PROGRAM } from '../../src/program.ts'
 import { PRODUCT_ROWS } from '../../src/products.ts'
 import { PRODUCTS, productsOf } from './loaded-products.ts'
 import { CHANNEL_FORMS } from '../../src/stream/channel.ts'
-import { processMetrics } from '../telemetry/process-metrics.ts'
+import { processMetrics } from './process-metrics.ts'
 import { ROOT } from '../house/sources.ts'
 import { marketApp, type MarketApp } from '../http/market-app.ts'
 

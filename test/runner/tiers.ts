@@ -81,8 +81,8 @@ export const NOT_QUICK: readonly { readonly files: RegExp; readonly quick: strin
   { files: /^test\/archive\/import\./, quick: 'test/archive/joined-rows.test.ts' },
   { files: /^test\/holders\/(localnet|killed|takeover)\./, quick: 'test/holders/stored-lists.test.ts' },
   { files: /^test\/http\/dearest-(reads|writes)\./, quick: 'test/http/turns.test.ts' },
-  { files: /^test\/http\/(cached-answers|unknown-mints)\./, quick: 'test/http/response-cache.test.ts' },
-  { files: /^test\/http\/oracle\./, quick: 'test/http/stats.test.ts' },
+  { files: /^test\/(http\/cached-answers|data\/unknown-mints)\./, quick: 'test/http/response-cache.test.ts' },
+  { files: /^test\/data\/oracle\./, quick: 'test/data/stats.test.ts' },
   { files: /^test\/http\/stalled-writes\./, quick: 'test/http/idempotency.test.ts' },
   { files: /^test\/localnet\/bank\/restart\./, quick: 'test/localnet/bank/durability.test.ts' },
   {
@@ -118,9 +118,9 @@ export interface TestFiles {
 
 /** Computing files of more than five seconds: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
-  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|oracle|connections|stalled-writes))\./
+  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|connections|stalled-writes)|data\/oracle)\./
 /** Folders of tests of the process itself. */
-const OF_PROCESS = /^test\/(memory|runner|loadtest|actors\/supervision)\//
+const OF_PROCESS = /^test\/(kernel\/memory|runner|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */
 const CHANGES_PROCESS =
   /\bprocess\.(?:abort|chdir|cpuUsage|emit|env|exit|getActive|kill\(process|listeners|memoryUsage|off\b|on\b|once|remove|resourceUsage|set|stderr|stdout|threadCpuUsage|title|umask)|\bglobalThis\b|\bgc\b|setFlags|getHeap|registerHooks|new Worker|\b(?:Date|performance|Math)\.\w+ = |setGlobal|setDefault/
