@@ -1,7 +1,6 @@
 import { z } from 'zod'
 
-declare const MARK: unique symbol
-type TenantMark = string & { readonly [MARK]: true }
+type TenantMark = string & z.core.$brand<'tenant'>
 
 /** Schema of the field `tenant` of an answer. It comes first; `serve` and `serveCached` add it to what a handler returns. */
 export const TENANT = z.string().describe('Tenant of the key in use') as unknown as z.ZodType<
