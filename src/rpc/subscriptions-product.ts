@@ -19,9 +19,7 @@ import {
   type Spine
 } from '../kernel/compose/product.ts'
 import { RPC_SOCKET_PATH } from '../kernel/http/handshake.ts'
-import { routesWith } from '../kernel/http/http-kernel.ts'
 import { RPC_CALLS, RPC_NODES } from './product.ts'
-import { rpcSocketRoutes } from './routes/rpc-socket.ts'
 import { socketOwner } from '../kernel/compose/socket-owner.ts'
 
 /** The sockets of the RPC URL. */
@@ -53,9 +51,8 @@ export const RPC_SUBSCRIPTIONS: Product = {
     return [beside('rpc-sockets', child('pubsub', giving(get(RPC_SOCKETS), live)))]
   },
   socket: ({ get }) => {
-    const rpcSockets = get(RPC_SOCKET_GATEWAY)
-    if (rpcSockets === null) return null
-    return { path: RPC_SOCKET_PATH, routes: () => routesWith({ rpcSockets }, [rpcSocketRoutes]) }
+    const gateway = get(RPC_SOCKET_GATEWAY)
+    return gateway && { path: RPC_SOCKET_PATH, scope: 'rpc:read', refusesWith403: false, gateway }
   },
   metrics: [PUBSUB_METRICS]
 }

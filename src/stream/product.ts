@@ -3,7 +3,7 @@ import { tenants, type Tenants } from '../../actors/stream/tenants.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../kernel/config/retention.ts'
-import { streamRoutes } from './routes/stream.ts'
+import { streamHealthRoutes } from './routes/stream-health.ts'
 import type { StreamGateway } from './gateway.ts'
 import { CHAIN_CHANNEL_FORMS } from './channel.ts'
 import { KEY_SOCKETS } from '../access/product.ts'
@@ -16,7 +16,6 @@ import {
   capability,
   coordinationOf,
   resource,
-  type Kernel,
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
@@ -50,22 +49,21 @@ export const STREAM: Product = {
     const live = using({ channels: get(CHAIN_CHANNELS) }, ports.clock, run)
     return [beside('stream', child('tenants', giving(get(STREAM_TENANTS), live)))]
   },
-  socket: ({ sourceStatus: source, get }) => {
+  routes: ({ sourceStatus: source, get }) => {
     const localnet = get(LOCALNET)
-    const needs = { stream: get(STREAM_GATEWAY)!, source, pastEnd: () => localnet.pastEnd }
-    return {
-      path: STREAM_PATH,
-      routes: (side) => routesWith({ ...side, ...needs }, [streamRoutes])
-    }
-  }
+    const needs = { stream: get(STREAM_GATEWAY), source, pastEnd: () => localnet.pastEnd }
+    return (side) => routesWith({ ...side, ...needs }, [streamHealthRoutes])
+  },
+  socket: ({ get }) => ({
+    path: STREAM_PATH,
+    scope: 'stream',
+    refusesWith403: true,
+    gateway: get(STREAM_GATEWAY)
+  })
 }
 
-/** The stream as the HTTP side uses it; null in a process that serves no stream. */
-export const STREAM_GATEWAY = capability((kernel) =>
-  kernel.products.includes(STREAM) ? streamOf(kernel) : null
-)
-
-function streamOf({ get }: Kernel): StreamGateway {
+/** The stream as the HTTP side uses it. */
+export const STREAM_GATEWAY = capability(({ get }): StreamGateway => {
   const tenants = get(STREAM_TENANTS)
   return tenants.view(['health'], socketOwner(tenants, 'the stream restarts'))
-}
+})

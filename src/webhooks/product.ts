@@ -21,7 +21,7 @@ import {
   type Spine
 } from '../kernel/compose/product.ts'
 import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/capabilities.ts'
-import { STREAM_GATEWAY } from '../stream/product.ts'
+import { STREAM, STREAM_GATEWAY } from '../stream/product.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
 
 /** Maximum milliseconds of a drain of deliveries, which waits for POSTs in flight and the last writes. */
@@ -48,8 +48,8 @@ export const WEBHOOKS: Product = {
     })
     return [beside('receivers', child('outgoing', giving(get(OUTGOING), run)))]
   },
-  routes: ({ get }) => {
-    const stream = get(STREAM_GATEWAY)
+  routes: ({ products, get }) => {
+    const stream = products.includes(STREAM) ? get(STREAM_GATEWAY) : null
     const servicesOf = get(WEBHOOK_SERVICES)
     return (side, given) => routesWith({ ...side, stream, webhooks: servicesOf(given) }, [webhookRoutes])
   },

@@ -10,6 +10,7 @@ import { cors } from '../../kernel/http/plugins/cors.ts'
 import { problems } from '../../kernel/http/plugins/problems.ts'
 import { requests } from '../../kernel/http/plugins/requests.ts'
 import { sockets } from '../../kernel/http/plugins/sockets.ts'
+import { serveSocket } from '../../kernel/http/serve-socket.ts'
 import { BODY_BYTES_MAX as MESSAGE_BYTES_MAX } from '../../rpc/rpc-error.ts'
 import { isHandshake, routedUrl, RPC_SOCKET_PATH } from '../../kernel/http/handshake.ts'
 import { HandshakePort, handshakesAlone } from '../../kernel/http/handshake-port.ts'
@@ -73,7 +74,7 @@ export function buildApp(given: HttpKernel, parts: HttpParts): FastifyInstance {
     // The plugin of WebSockets wraps each route beside it.
     void app.register(async (scope) => {
       await scope.register(sockets, { messageBytesMax: MESSAGE_BYTES_MAX })
-      for (const { routes } of parts.sockets) for (const each of routes(side)) await scope.register(each)
+      for (const each of parts.sockets) serveSocket(scope, each)
     })
   return app
 }

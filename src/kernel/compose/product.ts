@@ -13,7 +13,8 @@ import type { Config } from '../config/config.ts'
 import type { ErrorKind } from '../error-kind.ts'
 import { ERRORS } from '../errors.ts'
 import type { MemoryBudget } from '../config/memory-budget.ts'
-import type { HttpParts, HttpSide, InFront, SocketPart } from '../http/http-kernel.ts'
+import type { HttpParts, HttpSide, InFront } from '../http/http-kernel.ts'
+import type { SocketRoute } from '../http/serve-socket.ts'
 import type { BlockSource } from '../../node/block-source.ts'
 import type { SourceStatus } from '../../node/source-status.ts'
 import type { Ports } from '../../ports.ts'
@@ -43,7 +44,7 @@ export interface Product {
    */
   readonly routes?: (kernel: Kernel) => (side: HttpSide, given: Spine) => readonly FastifyPluginAsync[]
   /** The WebSocket of the product; null in a process that does not serve it. */
-  readonly socket?: (kernel: Kernel) => SocketPart | null
+  readonly socket?: (kernel: Kernel) => SocketRoute | null
   /** Names of response headers that pages of other origins may read. */
   readonly exposed?: readonly string[]
   /** Answers some requests without the framework. */

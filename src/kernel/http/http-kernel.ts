@@ -12,6 +12,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Turns } from '../work/turns.ts'
 import type { HttpBounds } from './bounds.ts'
+import type { SocketRoute } from './serve-socket.ts'
 
 /** Needs of the HTTP side, whatever it serves. Further needs of a product's routes are in its `routes/needs.ts`. */
 export interface HttpKernel {
@@ -64,17 +65,10 @@ export type InFront = (
   rest: RequestListener
 ) => RequestListener
 
-/** A WebSocket. */
-export interface SocketPart {
-  readonly path: string
-  /** Its route, and those that belong to it. */
-  readonly routes: (side: HttpSide) => readonly FastifyPluginAsync[]
-}
-
 /** Additions of products to the HTTP side. */
 export interface HttpParts {
   readonly routes: (side: HttpSide) => readonly FastifyPluginAsync[]
-  readonly sockets: readonly SocketPart[]
+  readonly sockets: readonly SocketRoute[]
   /** Names of response headers that pages of other origins may read. */
   readonly exposed: readonly string[]
   readonly inFront: readonly InFront[]

@@ -11,7 +11,6 @@ import { freshnessSeconds } from '../../kernel/http/freshness.ts'
 import { STREAM_PATH } from '../../kernel/http/handshake.ts'
 import { FRESHNESS_SECONDS_MAX } from '../../edge/routes/health-reasons.ts'
 import { startProgress } from './start-progress.ts'
-import { serveSocket } from '../../kernel/http/serve-socket.ts'
 
 const place = (what: string) =>
   z.object({
@@ -59,15 +58,9 @@ export const streamHealth = endpoint({
 })
 
 type Status = z.input<typeof streamHealth.answer>['status']
-/** Serves the stream's socket, and reports its health. */
-export const streamRoutes: FastifyPluginAsync<StreamNeeds> = async (app, deps) => {
+
+export const streamHealthRoutes: FastifyPluginAsync<StreamNeeds> = async (app, deps) => {
   const { stream, feed, clock, draining } = deps
-  serveSocket(app, {
-    path: STREAM_PATH,
-    scope: 'stream',
-    refusesWith403: true,
-    gateway: stream
-  })
   serve(app, streamHealth, async ({ reply }) => {
     const { head } = feed
     const nowMs = clock.now()
