@@ -66,7 +66,7 @@ const FLOORS: readonly (readonly RegExp[])[] = [
     /^src\/recorded\//,
     /^src\/localnet\//
   ],
-  [/^src\/node\//],
+  [/^src\/node\//, /^src\/archive\/rows\//],
   [/^src\/ingest\/(block-queue|committed-blocks|coverage|decoding-\w+)\.ts$/],
   [
     /^src\/yellowstone\//,

@@ -1,0 +1,82 @@
+import { open } from 'node:fs/promises'
+import { asyncBufferFromFile, type AsyncBuffer } from 'hyparquet'
+import { openBytes } from '../../recorded/files.ts'
+import { readCsvRows } from './csv-rows.ts'
+import { readNdjsonRows } from './ndjson-rows.ts'
+import { readParquetRows } from './parquet-rows.ts'
+import type { ChooseColumns, RowItem } from './row-item.ts'
+import { RefusedFile } from './row-refusal.ts'
+
+export type RowFormat = 'ndjson' | 'csv' | 'parquet'
+export type RowCompression = 'gzip' | 'zstd' | null
+
+/** A file with trade rows. */
+export interface RowFile {
+  readonly path: string
+  /** The file as messages name it. */
+  readonly name: string
+  readonly format: RowFormat
+  readonly compression: RowCompression
+}
+
+/**
+ * Maximum decompressed bytes of a Parquet file that is compressed as a whole. It is decompressed into memory, because its
+ * metadata is at the end. Parquet compresses by itself, so such files are rare.
+ */
+const WHOLE_BYTES_MAX = 256 * 1024 * 1024
+
+/**
+ * Reads the rows of a file in their order. Rejects with RefusedFile if the file cannot be read to its end; the rows before
+ * are yielded.
+ */
+export async function* readRowFile(file: RowFile, choose: ChooseColumns): AsyncGenerator<RowItem> {
+  try {
+    if (file.format === 'parquet') yield* readParquetRows(await parquetBytes(file), choose)
+    else {
+      const bytes = openBytes(file.path, file.compression)
+      yield* file.format === 'csv' ? readCsvRows(bytes, choose) : readNdjsonRows(bytes, choose)
+    }
+  } catch (error) {
+    throw refusedFile(error as Error & { readonly code?: string }, file)
+  }
+}
+
+function refusedFile(error: Error & { readonly code?: string }, { compression }: RowFile): Error {
+  const { code } = error
+  if (error instanceof RefusedFile || code === undefined) return error
+  return code === 'Z_BUF_ERROR'
+    ? new RefusedFile('truncated-file', `the ${compression} data ends too early; the rows before are read`)
+    : new RefusedFile(
+        'unreadable-file',
+        compression === null ? error.message : `the ${compression} data cannot be read (${error.message})`
+      )
+}
+
+async function parquetBytes({ path, compression }: RowFile): Promise<AsyncBuffer> {
+  if (compression === null) return asyncBufferFromFile(path)
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of openBytes(path, compression)) {
+    size += chunk.length
+    if (size > WHOLE_BYTES_MAX)
+      throw new RefusedFile(
+        'unreadable-file',
+        `the file has more than ${WHOLE_BYTES_MAX} bytes decompressed; decompress it first`
+      )
+    chunks.push(chunk)
+  }
+  // A copy, because a small buffer shares its memory with others.
+  const bytes = new Uint8Array(Buffer.concat(chunks)).buffer
+  return { byteLength: size, slice: (start, end) => bytes.slice(start, end) }
+}
+
+/** Returns the first bytes of a file. */
+export async function firstBytes(path: string, length: number): Promise<Buffer> {
+  const handle = await open(path)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
