@@ -40,7 +40,8 @@ export async function dryRunRows(
   const check = new RowCheck({ venue, now: Math.floor(clock.now() / 1_000) })
   const reading = { mappings, hasVenue: venue !== null, check, tally, signal: interrupted }
   let toldMs = clock.now()
-  for await (const _ of readTradeFacts(content.rows, reading)) {
+  const facts = readTradeFacts(content.rows, reading)
+  while ((await facts.next()).done !== true) {
     if (tally.rows % 1_000 !== 0 || clock.now() - toldMs < PROGRESS_MS) continue
     toldMs = clock.now()
     stderr(

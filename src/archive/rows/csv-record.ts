@@ -69,8 +69,8 @@ export class CsvRecords {
     const ahead = this.#ahead.shift()
     if (ahead !== undefined) return ahead
     try {
-      const { done, value } = await this.#lines.next()
-      return done === true ? null : (value as Line)
+      const next = await this.#lines.next()
+      return next.done === true ? null : next.value
     } catch (error) {
       // Lines of a record whose quote is still open are read again, one by one.
       this.#fault = error as Error

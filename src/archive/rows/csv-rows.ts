@@ -22,12 +22,12 @@ export async function* readCsvRows(
     const selected = choose(columns)
     const positions = selected.map(({ column }) => columns.indexOf(column))
     const form = { records, selected, positions, width: columns.length }
-    let fault: unknown = null
+    const faults: Error[] = []
     for (let isMore = true; isMore;) {
       const batch: CsvRecordText[] = []
       while (isMore && batch.length < RECORDS_PER_PARSE) {
-        const record = await records.next().catch((error: unknown) => {
-          fault = error
+        const record = await records.next().catch((error: Error) => {
+          faults.push(error)
           return null
         })
         if (record === null) isMore = false
@@ -39,7 +39,8 @@ export async function* readCsvRows(
       }
       yield* itemsOf(batch, form)
     }
-    if (fault !== null) throw fault
+    const [fault] = faults
+    if (fault !== undefined) throw fault
   } finally {
     await records.close()
   }

@@ -26,14 +26,14 @@ export async function* readNdjsonRows(
     for (const parsed of held.splice(0)) yield itemOf(parsed, selected)
   }
   // Lines before a fault of the file count.
-  let fault: unknown = null
+  let fault: Error | null = null
   try {
     for await (const line of readLines(bytes, ROW_BYTES_MAX)) {
       held.push(parseLine(line))
       if (selected !== null || held.length >= ROWS_OF_COLUMNS) yield* release()
     }
   } catch (error) {
-    fault = error
+    fault = error as Error
   }
   if (held.some(({ row }) => row !== null)) yield* release()
   else for (const parsed of held) if (parsed.row === null) yield parsed.item

@@ -50,7 +50,8 @@ export const ndjsonText = (rows: readonly SampleRow[]): string =>
 
 export function csvText(rows: readonly SampleRow[], columns = Object.keys(rows[0] ?? {})): string {
   const cell = (value: unknown): string => {
-    const text = value === null || value === undefined ? '' : String(value as string | number)
+    const isPlain = typeof value === 'string' || typeof value === 'bigint'
+    const text = value === null || value === undefined ? '' : isPlain ? `${value}` : JSON.stringify(value)
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   }
   return [columns.join(','), ...rows.map((row) => columns.map((name) => cell(row[name])).join(','))]
