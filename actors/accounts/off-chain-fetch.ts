@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import { fetchedUrl, readOffChainFields } from '../../src/accounts/off-chain-fields.ts'
 import type { OffChainError, OffChainReading } from '../../src/accounts/ports.ts'
 import { Client, errors } from '../../src/node/undici.ts'
+import { collectedBytes } from '../../src/kernel/collected-bytes.ts'
 import type { Clock } from '../../src/ports.ts'
 import { version } from '../../src/version.ts'
 import { AddressRefused, type UrlGuard } from '../../src/webhooks/url-guard.ts'
@@ -101,16 +102,9 @@ async function read(
     body.on('error', () => undefined).destroy()
     throw new Refused('status')
   }
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > OFF_CHAIN_BYTES_MAX) throw new Refused('too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
+  const bytes = await collectedBytes(body as AsyncIterable<Uint8Array>, OFF_CHAIN_BYTES_MAX)
+  if (bytes === null) throw new Refused('too_large')
+  return bytes.toString('utf8').replace(/^\uFEFF/, '')
 }
 
 function errorOf(error: unknown): OffChainError {

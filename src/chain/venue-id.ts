@@ -56,9 +56,8 @@ export const VENUE_FACTS = {
 
 export type VenueId = keyof typeof VENUE_FACTS
 
-type Names<Id> = readonly [Id, ...Id[]]
 /** Names of the venues on the wire. */
-export const VENUE_IDS = Object.keys(VENUE_FACTS) as unknown as Names<VenueId>
+export const VENUE_IDS = Object.keys(VENUE_FACTS) as unknown as readonly [VenueId, ...VenueId[]]
 
 /** Returns the facts of a venue. */
 export const factsOfVenue = (venue: VenueId): VenueFacts => VENUE_FACTS[venue]

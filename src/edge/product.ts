@@ -13,12 +13,12 @@ import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { problemRoutes } from './routes/problems.ts'
-import { hasRpcSockets, RPC_SOCKETS } from '../rpc/subscriptions-product.ts'
+import { RPC_SOCKET_GATEWAY, RPC_SOCKETS } from '../rpc/subscriptions-product.ts'
 import { RPC_NODES, weightsOf } from '../rpc/product.ts'
 import { STREAM_TENANTS } from '../stream/product.ts'
 import { WEBHOOK_SERVICES } from '../webhooks/product.ts'
 import { DEMO_KEY } from '../access/product.ts'
-import { LOCALNET, RECORDED, SOURCE_KIND } from '../ingest/capabilities.ts'
+import { RECORDED, SOURCE_KIND, START } from '../ingest/capabilities.ts'
 import {
   coordinationOf,
   httpPartsOf,
@@ -46,7 +46,7 @@ export const EDGE: Product = {
         edge<Spine>({
           tenants: get(STREAM_TENANTS),
           rpcSockets: get(RPC_SOCKETS),
-          hasRpcSockets: hasRpcSockets(kernel),
+          hasRpcSockets: get(RPC_SOCKET_GATEWAY) !== null,
           host,
           port,
           ratePerMinute,
@@ -63,13 +63,12 @@ export const EDGE: Product = {
   },
   metrics: [WORK_METRICS],
   routes: (kernel) => {
-    const { decoding, errors, tree, sourceStatus: source, get } = kernel
-    const localnet = get(LOCALNET)
+    const { decoding, errors, tree, get } = kernel
     const needs = {
-      ...{ decoding, errors, tree, source },
+      ...{ decoding, errors, tree },
+      ...get(START),
       sourceKind: get(SOURCE_KIND),
-      recorded: get(RECORDED),
-      pastEnd: () => localnet.pastEnd
+      recorded: get(RECORDED)
     }
     return (side, given) => {
       const coordination = coordinationOf(kernel, given)

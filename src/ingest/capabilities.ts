@@ -41,3 +41,9 @@ interface StartedLocalnet {
 }
 
 export const LOCALNET = capability((): StartedLocalnet => ({ url: null, pastEnd: null }))
+
+/** The status of a live source of blocks, and the slot at which the past of a localnet ends. */
+export const START = capability(({ sourceStatus: source, get }) => {
+  const localnet = get(LOCALNET)
+  return { source, pastEnd: () => localnet.pastEnd }
+})

@@ -3,12 +3,16 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { collectedBytes } from '../kernel/collected-bytes.ts'
 
 /** The format of a recorded file: one document, or one per line; compressed or not. */
 export interface RecordedFormat {
   readonly lines: boolean
-  readonly compression: 'gzip' | 'zstd' | null
+  readonly compression: Compression
 }
+
+/** How a file is compressed; null if it is not. */
+export type Compression = 'gzip' | 'zstd' | null
 
 const NAME = /^(.+)\.(json|ndjson)(?:\.(gz|zst))?$/
 const COMPRESSION = { gz: 'gzip', zst: 'zstd' } as const
@@ -17,9 +21,12 @@ const COMPRESSION = { gz: 'gzip', zst: 'zstd' } as const
 export function formatOf(name: string): RecordedFormat | null {
   const [, , kind, ending] = NAME.exec(name) ?? []
   if (kind === undefined) return null
-  const compression = ending === 'gz' || ending === 'zst' ? COMPRESSION[ending] : null
-  return { lines: kind === 'ndjson', compression }
+  return { lines: kind === 'ndjson', compression: compressionOfEnding(ending) }
 }
+
+/** Returns the compression of a file by the last ending of its name, without the dot. */
+export const compressionOfEnding = (ending: string | undefined): Compression =>
+  ending === 'gz' || ending === 'zst' ? COMPRESSION[ending] : null
 
 /** Returns the slot in a file's name: its only number, as in `254170887.json.gz` or `block-254170887.json`. */
 export function slotOfName(path: string): number | null {
@@ -58,7 +65,7 @@ export async function listFiles(
 /** Reads and decompresses a file. `start` and `length` address an uncompressed one. */
 export function openBytes(
   path: string,
-  compression: RecordedFormat['compression'],
+  compression: Compression,
   part: { readonly start: number; readonly length: number } | null = null
 ): AsyncIterable<Buffer> {
   const range = part === null ? {} : { start: part.start, end: part.start + part.length - 1 }
@@ -71,14 +78,7 @@ export function openBytes(
 
 /** Reads the whole stream as text; null if it exceeds the limit, where reading stops. */
 export async function readText(bytes: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of bytes) {
-    size += chunk.length
-    if (size > bytesMax) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  return (await collectedBytes(bytes, bytesMax))?.toString('utf8') ?? null
 }
 
 /** Returns whether a link points to a file. Links to directories are not followed: they may form a loop. */

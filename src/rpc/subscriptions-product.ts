@@ -14,7 +14,6 @@ import {
   coordinationOf,
   metricGroup,
   resource,
-  type Kernel,
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
@@ -57,11 +56,9 @@ export const RPC_SUBSCRIPTIONS: Product = {
   metrics: [PUBSUB_METRICS]
 }
 
-/** Tells whether a process serves the socket of the RPC URL. */
-export const hasRpcSockets = (kernel: Kernel): boolean =>
-  kernel.products.includes(RPC_SUBSCRIPTIONS) && hasNode(kernel)
-
 /** The socket of the RPC URL as the HTTP side uses it; null in a process that does not serve it. */
 export const RPC_SOCKET_GATEWAY = capability((kernel): RpcSocketGateway | null =>
-  hasRpcSockets(kernel) ? socketOwner(kernel.get(RPC_SOCKETS), 'the sockets restart') : null
+  kernel.products.includes(RPC_SUBSCRIPTIONS) && hasNode(kernel)
+    ? socketOwner(kernel.get(RPC_SOCKETS), 'the sockets restart')
+    : null
 )

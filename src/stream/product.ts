@@ -7,7 +7,7 @@ import { streamHealthRoutes } from './routes/stream-health.ts'
 import type { StreamGateway } from './gateway.ts'
 import { CHAIN_CHANNEL_FORMS } from './channel.ts'
 import { KEY_SOCKETS } from '../access/product.ts'
-import { CASH, LOCALNET } from '../ingest/capabilities.ts'
+import { CASH, START } from '../ingest/capabilities.ts'
 import { STREAM_PATH } from '../kernel/http/handshake.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
 import { CHAIN_CHANNELS, TENANT_EVENTS } from './capabilities.ts'
@@ -49,9 +49,8 @@ export const STREAM: Product = {
     const live = using({ channels: get(CHAIN_CHANNELS) }, ports.clock, run)
     return [beside('stream', child('tenants', giving(get(STREAM_TENANTS), live)))]
   },
-  routes: ({ sourceStatus: source, get }) => {
-    const localnet = get(LOCALNET)
-    const needs = { stream: get(STREAM_GATEWAY), source, pastEnd: () => localnet.pastEnd }
+  routes: ({ get }) => {
+    const needs = { stream: get(STREAM_GATEWAY), ...get(START) }
     return (side) => routesWith({ ...side, ...needs }, [streamHealthRoutes])
   },
   socket: ({ get }) => ({

@@ -45,7 +45,7 @@ const PRODUCT_ROW = /^src\/kernel\/product-row\.ts$/
 const FLOORS: readonly (readonly RegExp[])[] = [
   [/^src\/chain\//],
   [/^src\/market\//],
-  [/^src\/(kernel\/(error-kind|errors|json-depth|time-limits)|ports|version)\.ts$/],
+  [/^src\/(kernel\/(collected-bytes|error-kind|errors|json-depth|time-limits)|ports|version)\.ts$/],
   [
     /^src\/kernel\/request-effects\.ts$/,
     /^src\/kernel\/work\//,

@@ -8,7 +8,7 @@ import { buildApp } from '../../src/edge/routes/app.ts'
 import type { EdgeNeeds } from '../../src/edge/routes/needs.ts'
 import { HOLDERS_REQUESTED } from '../../src/holders/product.ts'
 import type { HolderNeeds } from '../../src/holders/routes/needs.ts'
-import { CASH, FEES, LOCALNET, RECORDED, SOURCE_KIND } from '../../src/ingest/capabilities.ts'
+import { CASH, FEES, RECORDED, SOURCE_KIND, START } from '../../src/ingest/capabilities.ts'
 import type { IngestNeeds } from '../../src/ingest/routes/needs.ts'
 import type { Capability } from '../../src/kernel/compose/capability.ts'
 import { httpPartsOf, type Kernel, type Product } from '../../src/kernel/compose/product.ts'
@@ -71,7 +71,7 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     [FEES, needs.fees],
     [RECORDED, needs.recorded],
     [SOURCE_KIND, needs.sourceKind],
-    [LOCALNET, pastOf(needs)],
+    [START, { source: needs.source, pastEnd: needs.pastEnd }],
     [DEMO_KEY, needs.demoKey],
     [SERVED_ARCHIVE, needs.archive],
     [PROGRAMS_CHANGED, publishing(needs.programsChanged)],
@@ -91,7 +91,6 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     ...{ decoding: needs.decoding, errors: needs.errors },
     products,
     tree: needs.tree,
-    sourceStatus: needs.source,
     soloCoordination: {
       get outage() {
         return needs.redisAway() ? { sinceMs: 0, detail: 'it does not answer' } : null
@@ -105,10 +104,3 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
   }
   return kernel as Kernel
 }
-
-/** Returns a localnet whose past ends where the needs say at the moment. */
-const pastOf = ({ pastEnd }: AppNeeds) => ({
-  get pastEnd() {
-    return pastEnd?.() ?? null
-  }
-})

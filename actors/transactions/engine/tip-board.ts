@@ -1,6 +1,7 @@
 import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { gunzipSync } from 'node:zlib'
 import { TimedCache } from '../../../src/kernel/memory/timed-cache.ts'
+import { collectedBytes } from '../../../src/kernel/collected-bytes.ts'
 import type { Clock } from '../../../src/ports.ts'
 import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/tip-floor.ts'
 import type { Tips } from '../../../src/transactions/ports.ts'
@@ -92,20 +93,10 @@ async function fetchTipFloor(url: string, signal: AbortSignal): Promise<TipFloor
   // Imported at the first request of a floor, to keep the start fast.
   const { request } = await import('undici')
   const response = await request(url, { signal, headersTimeout: 5_000, bodyTimeout: 5_000 })
-  const body = await readBytes(response.body)
+  const body = await collectedBytes(response.body, BODY_BYTES_MAX)
+  if (body === null) throw new Error(`the feed of tips sends more than ${BODY_BYTES_MAX} bytes`)
   if (response.statusCode !== 200) throw new Error(`the feed of tips answers HTTP ${response.statusCode}`)
   const isGzip = response.headers['content-encoding'] === 'gzip'
   const bytes = isGzip ? gunzipSync(body, { maxOutputLength: BODY_BYTES_MAX }) : body
   return readTipFloor(JSON.parse(bytes.toString('utf8')))
-}
-
-async function readBytes(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > BODY_BYTES_MAX) throw new Error(`the feed of tips sends more than ${BODY_BYTES_MAX} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

@@ -1,19 +1,18 @@
-import { openBytes } from '../../recorded/files.ts'
+import { compressionOfEnding, openBytes, type Compression } from '../../recorded/files.ts'
 import { readLines } from '../../recorded/lines.ts'
 import { readRecordText } from '../../recorded/loader.ts'
-import { firstBytes, type RowCompression, type RowFormat } from './row-file.ts'
+import { firstBytes, type RowFormat } from './row-file.ts'
 
 /**
  * The content of a file: trade rows, recorded blocks or transactions, or neither. `unclear`: a file for rows or blocks that is
  * empty, or whose first lines cannot be read.
  */
 export type FileContent =
-  | { readonly kind: 'rows' | 'unclear'; readonly format: RowFormat; readonly compression: RowCompression }
+  | { readonly kind: 'rows' | 'unclear'; readonly format: RowFormat; readonly compression: Compression }
   | { readonly kind: 'blocks' }
   | { readonly kind: 'other' }
 
 const NAME = /\.(ndjson|jsonl|csv|parquet|json)(?:\.(gz|zst))?$/
-const COMPRESSION = { gz: 'gzip', zst: 'zstd' } as const
 const MAGIC_BYTES = 4
 /** Lines that are examined. Arbitrary: one that can be read is enough. */
 const LINES_EXAMINED = 100
@@ -26,7 +25,7 @@ const EXAMINED_BYTES_MAX = 64 * 1024 * 1024
  */
 export async function contentOf(path: string, isNamed: boolean): Promise<FileContent> {
   const [, ending, packed] = NAME.exec(path) ?? []
-  const compression = packed === 'gz' || packed === 'zst' ? COMPRESSION[packed] : null
+  const compression = compressionOfEnding(packed)
   switch (ending) {
     case 'json':
       return { kind: 'blocks' }
@@ -56,12 +55,12 @@ async function examined(path: string): Promise<FileContent> {
   return { kind: 'other' }
 }
 
-function compressionOf(magic: Buffer): RowCompression {
+function compressionOf(magic: Buffer): Compression {
   if (magic[0] === 0x1f && magic[1] === 0x8b) return 'gzip'
   return magic.toString('hex') === '28b52ffd' ? 'zstd' : null
 }
 
-async function linesContent(path: string, compression: RowCompression): Promise<FileContent> {
+async function linesContent(path: string, compression: Compression): Promise<FileContent> {
   let examinedLines = 0
   try {
     for await (const { text } of readLines(openBytes(path, compression), EXAMINED_BYTES_MAX)) {

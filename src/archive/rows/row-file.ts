@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { asyncBufferFromFile, type AsyncBuffer } from 'hyparquet'
-import { openBytes } from '../../recorded/files.ts'
+import { collectedBytes } from '../../kernel/collected-bytes.ts'
+import { openBytes, type Compression } from '../../recorded/files.ts'
 import { readCsvRows } from './csv-rows.ts'
 import { readNdjsonRows } from './ndjson-rows.ts'
 import { readParquetRows } from './parquet-rows.ts'
@@ -8,7 +9,6 @@ import type { ChooseColumns, RowItem } from './row-item.ts'
 import { RefusedFile } from './row-refusal.ts'
 
 export type RowFormat = 'ndjson' | 'csv' | 'parquet'
-export type RowCompression = 'gzip' | 'zstd' | null
 
 /** A file with trade rows. */
 export interface RowFile {
@@ -16,7 +16,7 @@ export interface RowFile {
   /** The file as messages name it. */
   readonly name: string
   readonly format: RowFormat
-  readonly compression: RowCompression
+  readonly compression: Compression
 }
 
 /**
@@ -54,20 +54,15 @@ function refusedFile(error: Error & { readonly code?: string }, { compression }:
 
 async function parquetBytes({ path, compression }: RowFile): Promise<AsyncBuffer> {
   if (compression === null) return asyncBufferFromFile(path)
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of openBytes(path, compression)) {
-    size += chunk.length
-    if (size > WHOLE_BYTES_MAX)
-      throw new RefusedFile(
-        'unreadable-file',
-        `the file has more than ${WHOLE_BYTES_MAX} bytes decompressed; decompress it first`
-      )
-    chunks.push(chunk)
-  }
+  const whole = await collectedBytes(openBytes(path, compression), WHOLE_BYTES_MAX)
+  if (whole === null)
+    throw new RefusedFile(
+      'unreadable-file',
+      `the file has more than ${WHOLE_BYTES_MAX} bytes decompressed; decompress it first`
+    )
   // A copy, because a small buffer shares its memory with others.
-  const bytes = new Uint8Array(Buffer.concat(chunks)).buffer
-  return { byteLength: size, slice: (start, end) => bytes.slice(start, end) }
+  const bytes = new Uint8Array(whole).buffer
+  return { byteLength: whole.length, slice: (start, end) => bytes.slice(start, end) }
 }
 
 /** Returns the first bytes of a file. */

@@ -22,6 +22,10 @@ export interface Answer<Body> {
   readonly maxAgeMs?: number
 }
 
+/** Tells whether a body is rendered anew for each block time of the head. */
+export const isRenderer = <Body>(body: Answer<Body>['body']): body is (headTime: number) => Body =>
+  typeof body === 'function'
+
 /** Returns the cache key of an answer to a tenant. A URL contains no space, so keys of two tenants cannot collide. */
 export function answerKey(url: string, tenant: string): string {
   return `${url} ${tenant}`

@@ -5,7 +5,7 @@ import type { SlotRow } from '../../market/rows.ts'
 import type { Clock } from '../../ports.ts'
 import { InvalidationIndex, tagKey, type RefreshTrigger } from './invalidation-index.ts'
 import { withinDeadline, withinWriteLimit } from './deadline.ts'
-import type { Answer, Making, MakingLimits } from './answer.ts'
+import { isRenderer, type Answer, type Making, type MakingLimits } from './answer.ts'
 import { OPEN } from './in-turn.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
@@ -61,7 +61,7 @@ export class ResponseCache {
   readonly #invalidation: InvalidationIndex
   readonly #bytesMax: number
   readonly #entries: TimedCache<CacheEntry>
-  /** Running computations by slot of the head and key; at most as many as open requests. */
+  /** Running computations by slot of the head and key. Each has an open request, so the limit of connections is theirs. */
   readonly #flights = new SingleFlight<Rendering>()
   #packing = 0
   /** Number of times the whole cache was invalidated. */
@@ -269,10 +269,6 @@ export class ResponseCache {
 /** Estimates the bytes of an answer, which change with its gzip form and with a new rendering. */
 function bytesOf(key: string, { rendering }: CachedAnswer): number {
   return OVERHEAD_BYTES + 2 * key.length + rendering.size
-}
-
-function isRenderer<Body>(body: Answer<Body>['body']): body is (headTime: number) => Body {
-  return typeof body === 'function'
 }
 
 /** Returns the slot of a head; -1 (below every slot) on an empty store. */

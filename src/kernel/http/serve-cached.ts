@@ -5,7 +5,7 @@ import { UNCOUNTED, type WorkCount } from '../../access/work-meter.ts'
 import { countRows } from './counted-rows.ts'
 import { routeOf, type Endpoint } from './endpoint.ts'
 import { inTurn, type SlicesOf } from './in-turn.ts'
-import { answerKey, type Answer, type Making } from './answer.ts'
+import { answerKey, isRenderer, type Answer, type Making } from './answer.ts'
 import { reader } from './parameters.ts'
 import type { Rendering } from './rendering.ts'
 import { ANSWER_TERMS, sendRendering } from './respond.ts'
@@ -71,7 +71,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
               : countingReads(meter, () => handler(call)))
             if (meter !== undefined) countRows(meter, made.body, query)
             const { body } = made
-            if (!isTimed(body)) return { ...made, body: mark(body, tenant) }
+            if (!isRenderer(body)) return { ...made, body: mark(body, tenant) }
             return { ...made, body: (headTime: number) => mark(body(headTime), tenant) }
           },
           { deadlineMs, slicesOf }
@@ -90,7 +90,3 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
     }
   })
 }
-
-/** Tells whether a body is rendered anew for each block time of the head. */
-const isTimed = <Body>(body: Body | ((headTime: number) => Body)): body is (headTime: number) => Body =>
-  typeof body === 'function'

@@ -171,7 +171,7 @@ t.test(
       t.equal(owner.webhooks, 0)
       await cluster.world.create({ channels: CHANNELS })
       await cluster.settle()
-      t.equal(owner.webhooks, 0, 'nobody has said it')
+      t.equal(owner.webhooks, 0, 'the change was not announced')
       act(cluster, owner)
       await cluster.settle()
       if (waitMs > 0) await cluster.pass(waitMs)

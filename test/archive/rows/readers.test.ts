@@ -133,7 +133,7 @@ t.test('a truncated file is named, and the rows before count', async (t) => {
     }
 })
 
-t.test('a Parquet file that is none, is cut, or has a broken row group is named', async (t) => {
+t.test('a file that is not Parquet, is cut, or has a broken row group is named', async (t) => {
   const bytes = parquetBytes(ROWS, undefined, 2)
   t.same(await refusalsOf(t, 'a.parquet', 'PAR1'), [
     'not-parquet a.parquet: a Parquet file has at least 12 bytes'

@@ -1,7 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
-import type { RowCompression, RowFormat } from '../../../src/archive/rows/row-file.ts'
+import type { RowFormat } from '../../../src/archive/rows/row-file.ts'
+import type { Compression } from '../../../src/recorded/files.ts'
 
 /** A row by column; a number or big integer is written without quotes in NDJSON. */
 export type SampleRow = Readonly<Record<string, string | number | bigint | boolean | null>>
@@ -74,7 +75,7 @@ export function parquetBytes(
   return Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize }))
 }
 
-export function compressed(bytes: Buffer, compression: RowCompression): Buffer {
+export function compressed(bytes: Buffer, compression: Compression): Buffer {
   if (compression === null) return bytes
   return compression === 'gzip' ? gzipSync(bytes) : zstdCompressSync(bytes)
 }
@@ -85,7 +86,7 @@ export const ENDINGS = { gzip: '.gz', zstd: '.zst' } as const
 export function fileBytes(
   rows: readonly SampleRow[],
   format: RowFormat,
-  compression: RowCompression,
+  compression: Compression,
   columns?: string[]
 ): Buffer {
   const bytes =
