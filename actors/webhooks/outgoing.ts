@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/ports.ts'
-import { UrlGuard } from '../../src/webhooks/url-guard.ts'
+import { UrlGuard, type UrlGuardOptions } from '../../src/webhooks/url-guard.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
 import { aborted } from '../supervision/aborted.ts'
 import type { Run } from '../supervision/process.ts'
@@ -15,16 +15,17 @@ export interface OpenOutgoing {
 
 export interface OutgoingOptions {
   readonly clock: Clock
-  readonly allowPrivate: boolean
+  /** The addresses that deliveries may reach. */
+  readonly allows: Pick<UrlGuardOptions, 'allowPrivate' | 'allowLoopback'>
   /** Returns the key that secrets are encrypted with. */
   readonly secretKey: () => Promise<Uint8Array>
 }
 
 /** Owns the connections to receivers, and the key of the secrets. */
-export function outgoing({ clock, allowPrivate, secretKey }: OutgoingOptions): Run<unknown, OpenOutgoing> {
+export function outgoing({ clock, allows, secretKey }: OutgoingOptions): Run<unknown, OpenOutgoing> {
   return async ({ draining, ready, gauge }) => {
     const secrets = new WebhookSecrets(await secretKey())
-    const guard = new UrlGuard({ allowPrivate })
+    const guard = new UrlGuard(allows)
     const sender = new PooledSender({ guard, clock })
     gauge('posts_in_flight', () => sender.inFlight)
     gauge('posts_waiting', () => sender.waiting)

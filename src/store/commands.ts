@@ -60,7 +60,7 @@ export const STORE_COMMANDS: Commands = {
       url: { value: 'URL', meaning: 'use this service instead of opening the store' }
     },
     settings: [...STORE_PLACE, 'source', 'retentionDays', 'replayHorizonSeconds'],
-    examples: ['millrace storage', 'millrace storage --url http://127.0.0.1:8080 --json'],
+    examples: ['millrace storage', 'millrace storage --url http://127.0.0.1:8900 --json'],
     run: async (invocation) => (await import('./commands/storage.ts')).storage(invocation)
   })
 }

@@ -1,7 +1,7 @@
 import { chmod, mkdir, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../kernel/config/config.ts'
-import { storeDirectory } from './opening.ts'
+import { openStoreToRead, storeDirectory } from './opening.ts'
 import { localnetDirectory } from '../ingest/sources.ts'
 
 /** Free disk space that a start requires. A localnet's first minute writes 60 MB, a minute of mainnet 20. */
@@ -56,9 +56,22 @@ export async function mixedDataRefusal(config: Config): Promise<string | null> {
   const wasLocalnet = await isDirectory(localnetDirectory(config))
   if (config.source !== 'localnet' && wasLocalnet)
     return `MILLRACE_DATA_DIR=${config.dataDir} holds a localnet; set it to another folder for ${config.source} blocks`
-  if (config.source === 'localnet' && !wasLocalnet && (await isDirectory(storeDirectory(config))))
+  if (config.source === 'localnet' && !wasLocalnet && (await hasBlock(config)))
     return `MILLRACE_DATA_DIR=${config.dataDir} holds blocks of another chain; set it to another folder for a localnet, or set MILLRACE_SOURCE`
   return null
+}
+
+/** Tells whether the embedded store of a data folder has a block. Without one, as after a start with a dead node, it has no chain. */
+async function hasBlock(config: Config): Promise<boolean> {
+  if (!(await isDirectory(storeDirectory(config)))) return false
+  // A store that cannot be read may have blocks.
+  const storage = await openStoreToRead(config, () => undefined).catch(() => null)
+  if (storage === null) return true
+  try {
+    return (await storage.blocks.head()) !== null
+  } finally {
+    await storage.close()
+  }
 }
 
 /** Returns the bytes that a path's disk has left for this user; null if the file system does not report them. */

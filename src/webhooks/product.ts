@@ -23,6 +23,8 @@ import {
 import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/capabilities.ts'
 import { STREAM, STREAM_GATEWAY } from '../stream/product.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
+import { isLoopbackName } from '../kernel/http/host.ts'
+import { hasLocalnet } from '../ingest/node-urls.ts'
 
 /** Maximum milliseconds of a drain of deliveries, which waits for POSTs in flight and the last writes. */
 const DRAIN_MS = 5_000
@@ -40,10 +42,19 @@ export const WEBHOOKS: Product = {
   name: 'webhooks',
   roles: ['gateway', 'delivery'],
   errors: WEBHOOK_ERRORS,
-  units: ({ config, ports: { clock }, get }) => {
+  units: (kernel) => {
+    const {
+      config,
+      ports: { clock },
+      get
+    } = kernel
     const run = outgoing({
       clock,
-      allowPrivate: config.allowPrivateWebhooks,
+      allows: {
+        allowPrivate: config.allowPrivateWebhooks,
+        // Clients of such a service are on this machine, and can reach its loopback addresses without the service.
+        allowLoopback: hasLocalnet(kernel) && isLoopbackName(config.host)
+      },
       secretKey: () => webhookSecretKey(config)
     })
     return [beside('receivers', child('outgoing', giving(get(OUTGOING), run)))]

@@ -26,6 +26,12 @@ export function plainAddress(text: string): string | null {
   return readAddress(text)?.toString() ?? null
 }
 
+/** Returns an IP address in its plain form if it is loopback; null otherwise. */
+export function loopbackAddress(text: string): string | null {
+  const address = readAddress(text)
+  return address?.range() === 'loopback' ? address.toString() : null
+}
+
 function readAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   // Shorter notations of IPv4 (`127.1`, `0x7f000001`) are read differently by different programs.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return null

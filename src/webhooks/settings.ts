@@ -16,7 +16,8 @@ export const WEBHOOK_SETTINGS = {
   allowPrivateWebhooks: {
     schema: flag,
     fallback: 'false',
-    meaning: 'whether webhooks may use loopback and private addresses; for development only'
+    meaning:
+      'whether webhooks may use loopback and private addresses; for development only. A localnet that listens on loopback allows loopback addresses anyway'
   },
   webhookSecretKey: {
     schema: optional(

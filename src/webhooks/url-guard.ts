@@ -2,7 +2,7 @@ import { lookup as systemLookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { ServiceError } from '../kernel/errors.ts'
 import { WEBHOOK_ERRORS } from './errors.ts'
-import { plainAddress, publicAddress } from './public-address.ts'
+import { loopbackAddress, plainAddress, publicAddress } from './public-address.ts'
 import { readWebhookUrl, type WebhookTarget } from './webhook-url.ts'
 
 /** Resolves a host name to all of its IP addresses. Rejects if it has no address. */
@@ -28,9 +28,14 @@ export class HostUnresolved extends Error {
 /** Timeout in milliseconds and number of attempts at a name server; together well below a delivery's 10 s. */
 const NAME_SERVER = { timeout: 2_000, tries: 2 } as const
 
+/** Addresses of `localhost`. */
+const LOOPBACK = ['127.0.0.1', '::1'] as const
+
 export interface UrlGuardOptions {
   /** Whether private and loopback addresses pass, for development. */
   readonly allowPrivate: boolean
+  /** Whether loopback addresses pass, and with them the name `localhost`. */
+  readonly allowLoopback?: boolean
   /** Replaces the resolution of names. */
   readonly lookup?: HostLookup
 }
@@ -41,10 +46,12 @@ export interface UrlGuardOptions {
  */
 export class UrlGuard {
   readonly #allowPrivate: boolean
+  readonly #allowLoopback: boolean
   readonly #lookup: HostLookup
 
-  constructor({ allowPrivate, lookup }: UrlGuardOptions) {
+  constructor({ allowPrivate, allowLoopback = false, lookup }: UrlGuardOptions) {
     this.#allowPrivate = allowPrivate
+    this.#allowLoopback = allowLoopback
     // Only the system's resolver knows `localhost` and the hosts file, but it occupies one of few threads during a
     // lookup.
     this.#lookup = lookup ?? (allowPrivate ? lookupBySystem : nameServerLookup())
@@ -66,7 +73,7 @@ export class UrlGuard {
       if (error instanceof AddressRefused || error instanceof HostUnresolved)
         throw new ServiceError(
           WEBHOOK_ERRORS.URL_REFUSED,
-          'the host of url does not resolve to public addresses only'
+          'the host of url does not resolve to public addresses only; the operator can allow others for development (MILLRACE_ALLOW_PRIVATE_WEBHOOKS)'
         )
       throw error
     }
@@ -96,10 +103,13 @@ export class UrlGuard {
   }
 
   #allowed(address: string): string | null {
-    return this.#allowPrivate ? plainAddress(address) : publicAddress(address)
+    if (this.#allowPrivate) return plainAddress(address)
+    return (this.#allowLoopback ? loopbackAddress(address) : null) ?? publicAddress(address)
   }
 
   async #resolve(host: string): Promise<readonly string[]> {
+    // RFC 6761: names below `localhost` are loopback, and name servers are not asked for them.
+    if (this.#allowLoopback && /(^|\.)localhost$/i.test(host)) return LOOPBACK
     try {
       return await this.#lookup(host)
     } catch (error) {

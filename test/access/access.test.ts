@@ -57,6 +57,11 @@ t.test('a request without a key is told where its route reads one', async (t) =>
     (await app.get('/v1/stream', {})).body.detail,
     'send an API key in X-API-Key, Authorization: Bearer or the query parameter api-key or key'
   )
+  for (const name of ['api-key', 'key'])
+    t.equal(
+      (await app.get(`/v1/me?${name}=${app.key}`, {})).body.detail,
+      'send the API key in X-API-Key or Authorization: Bearer; only /v1/rpc, /v1/rpc/ws and /v1/stream read it from the query'
+    )
 })
 
 t.test('a key opens what its scopes name and nothing else', async (t) => {

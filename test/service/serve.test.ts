@@ -5,6 +5,8 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
 import { linesWith, OVERSTAYED } from './asking.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import { spawnMillrace, startProcess } from './service-process.ts'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
@@ -183,7 +185,10 @@ t.test('a second signal ends at once', async (t) => {
 })
 
 t.test('a localnet and blocks of another chain are not mixed in one data folder', async (t) => {
-  const filled = t.testdir({ recorded: { store: {} }, local: { localnet: {} }, blocks: {} })
+  const filled = t.testdir({ recorded: {}, local: { localnet: {} }, blocks: {} })
+  const store = await openEmbeddedStorage({ directory: join(filled, 'recorded', 'store') })
+  await store.blocks.commit(emptyBlock(1))
+  await store.close()
   const recorded = ['--source', 'recorded', '--recorded-dir', join(filled, 'blocks')]
   const cases: [args: string[], line: RegExp][] = [
     [['--data-dir', join(filled, 'recorded')], /recorded holds blocks of another chain/],
@@ -198,7 +203,7 @@ t.test('a localnet and blocks of another chain are not mixed in one data folder'
 
 t.test('a bad setting stops the start with a line that names it', async (t) => {
   const cases: [string[], Record<string, string>, RegExp][] = [
-    [[], { MILLRACE_SOURCES: 'x' }, /MILLRACE_SOURCES is unknown/],
+    [[], { MILLRACE_SOURCES: 'x' }, /MILLRACE_SOURCES is unknown \(did you mean MILLRACE_SOURCE\?\)/],
     [[], { MILLRACE_PORT: 'http' }, /MILLRACE_PORT="http" is not a whole number/],
     [['--recorded-speed', '0'], {}, /--recorded-speed="0" is not above 0/],
     [['--colour', 'red'], {}, /--colour is unknown/],

@@ -172,6 +172,26 @@ t.test('the system resolves localhost for development, and no name server makes 
   t.ok(addresses.every((address) => ['127.0.0.1', '::1'].includes(address)))
 })
 
+t.test('on a localnet loopback addresses pass, and no other private ones', async (t) => {
+  const guard = new UrlGuard({ allowPrivate: false, allowLoopback: true, lookup: async () => ['127.0.0.1'] })
+  for (const url of [
+    'http://127.0.0.1:9000/',
+    'http://[::1]:9000/',
+    'http://localhost:9000/a',
+    'http://a.localhost/'
+  ])
+    await t.resolves(guard.check(url), url)
+  t.strictSame(await guard.addressesOf('localhost'), ['127.0.0.1', '::1'])
+  t.ok(guard.allows('127.0.0.1') && guard.allows('8.8.8.8') && !guard.allows('10.0.0.1'))
+  for (const url of [
+    'http://10.0.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[fd00::1]/',
+    'http://0.0.0.0/'
+  ])
+    await t.rejects(guard.check(url), { message: /MILLRACE_ALLOW_PRIVATE_WEBHOOKS/ }, url)
+})
+
 t.test('a name server is asked for both families, and every answer is checked', async (t) => {
   const server = await startNameServer(t, {
     'both.example': ['8.8.8.8', '8.8.4.4', '2606:4700:0:0:0:0:0:1111'],

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { readFlags, type Flag, type FlagReading } from './flags.ts'
+import { nearest, readFlags, type Flag, type FlagReading } from './flags.ts'
 import { hasUrls, type Setting } from './setting.ts'
 import { maskedUrl, secretsMask } from './url-mask.ts'
 
@@ -46,6 +46,12 @@ export type Configuration = ReturnType<typeof configurationOf>
 export function configurationOf(settings: Readonly<Record<SettingName, Setting>>) {
   const names = Object.keys(settings) as SettingName[]
 
+  /** Returns a hint at the variable that a misspelled one is most similar to; empty if none is similar. */
+  function hint(variable: string): string {
+    const near = nearest(variable, names.map(variableOf))
+    return near === null ? '' : ` (did you mean ${near}?)`
+  }
+
   /** Returns settings as flags, by name. */
   function settingFlags(some: readonly SettingName[] = names): Readonly<Record<string, Flag>> {
     return Object.fromEntries(some.map((name) => [flagOf(name), { type: 'string' as const }]))
@@ -78,7 +84,7 @@ export function configurationOf(settings: Readonly<Record<SettingName, Setting>>
     const variables = new Map(names.map((name) => [variableOf(name), name]))
     for (const variable of Object.keys(environment)) {
       if (variable.startsWith('MILLRACE_') && !variables.has(variable))
-        problems.push(`${variable} is unknown`)
+        problems.push(`${variable} is unknown${hint(variable)}`)
     }
     const config: Record<string, unknown> = {}
     for (const name of names) {

@@ -22,6 +22,16 @@ t.test(
   }
 )
 
+t.test(
+  'a misspelled variable is refused with the most similar one, any other unknown one without',
+  async (t) => {
+    t.strictSame(problemsOf({ MILLRACE_DATADIR: 'x', MILLRACE_COLOUR_OF_MONEY: 'x', OTHER: 'x' }), [
+      'MILLRACE_DATADIR is unknown (did you mean MILLRACE_DATA_DIR?)',
+      'MILLRACE_COLOUR_OF_MONEY is unknown'
+    ])
+  }
+)
+
 t.test('the factor of a recorded source may be max, a price may not, and each refusal says so', async (t) => {
   t.strictSame(problemsOf({ MILLRACE_RECORDED_SPEED: 'max' }), [])
   t.strictSame(problemsOf({ MILLRACE_RECORDED_SPEED: '0.5' }), [])

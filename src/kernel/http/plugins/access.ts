@@ -153,6 +153,10 @@ const REFUSALS = {
     ERRORS.KEY_MISSING,
     `send an API key in X-API-Key, Authorization: Bearer or the query parameter ${KEY_PARAMETERS.join(' or ')}`
   ),
+  notInQuery: new ServiceError(
+    ERRORS.KEY_MISSING,
+    'send the API key in X-API-Key or Authorization: Bearer; only /v1/rpc, /v1/rpc/ws and /v1/stream read it from the query'
+  ),
   several: new ServiceError(ERRORS.KEY_INVALID, 'the request carries more than one key'),
   unknown: new ServiceError(ERRORS.KEY_INVALID, 'this API key is not known'),
   revoked: new ServiceError(ERRORS.KEY_REVOKED, 'this API key was revoked'),
@@ -168,7 +172,8 @@ export function findCaller(
   keyInQuery = false
 ): Caller | ServiceError {
   const key = presentedKey(request.headers, keyInQuery ? queryKey(request.query) : '')
-  if (key === '') return keyInQuery ? REFUSALS.missingAlsoInQuery : REFUSALS.missing
+  if (key === '' && keyInQuery) return REFUSALS.missingAlsoInQuery
+  if (key === '') return queryKey(request.query) === '' ? REFUSALS.missing : REFUSALS.notInQuery
   if (typeof key !== 'string') return key
   const caller = keys.find(key, request.socket)
   if (caller === null) return REFUSALS.unknown
