@@ -27,9 +27,7 @@ const { values, positionals } = parseArgs({
     full: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
-    // Computing files have another place, at a low priority, and take what is left of the processors. With one place more
-    // files starve each other.
-    jobs: { type: 'string', default: String(availableParallelism()) }
+    jobs: { type: 'string' }
   }
 })
 
@@ -122,7 +120,9 @@ else {
   ) as [Unit[], Unit[]]
   if (starting.length + waiting.length > 0) for (const unit of computing) patient.add(unit)
   starting.push(...alone(positionals.filter((name) => !folders.includes(name))))
-  const jobs = Number(values.jobs)
+  // Computing files have another place, at a low priority, and take what is left of the processors. With one place more
+  // files starve each other. The quick tier has no servers to starve, and files that wait for timers.
+  const jobs = Number(values.jobs ?? availableParallelism() + (values.quick ? 1 : 0))
   if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)
   await Promise.all([
     isNamed || values.quick || values.full ? undefined : check(),

@@ -36,3 +36,7 @@ export async function until<T>(
     await (ms === 0 ? turn() : delay(ms))
   }
 }
+
+/** As `until`, for a poll that makes a block: what follows the blocks gets 20 ms for each. */
+export const steadily = <T>(poll: () => T | Promise<T>, what: string): ReturnType<typeof until<T>> =>
+  until(poll, what, () => 20)

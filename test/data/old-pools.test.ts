@@ -137,13 +137,19 @@ testWithFixtures(
       }
     }
     await save({ slot: SLOT, oldestSlot: SLOT, atMs: app.nowMs })
+    const complete = Array.from(tokens, ([mint, token]) => ({
+      ...{ mint, token, balances: withPeople(token) },
+      held: [...token.vaults].filter(([vault]) => token.balances.has(vault))
+    })).filter(
+      ({ mint, token, held }) =>
+        OPTIONS.cash.of(pubkeyFromBase58(mint)) === undefined &&
+        token.vaults.size > 0 &&
+        held.length === token.vaults.size
+    )
+    // All at once: each waits for the next group of documents to be written.
+    await Promise.all(complete.map(({ mint, balances }) => list(mint, balances)))
     const shown = new Set<string>()
-    for (const [mint, token] of tokens) {
-      if (OPTIONS.cash.of(pubkeyFromBase58(mint)) !== undefined || token.vaults.size === 0) continue
-      const held = [...token.vaults].filter(([vault]) => token.balances.has(vault))
-      if (held.length < token.vaults.size) continue
-      const balances = withPeople(token)
-      await list(mint, balances)
+    for (const { mint, token, balances, held } of complete) {
       const outside = new Map(held.map(([vault, venue]) => [token.balances.get(vault)!.owner, venue]))
       const owned = Map.groupBy(balances.values(), ({ owner }) => owner)
       const sums = Array.from(owned, ([owner, all]) => ({

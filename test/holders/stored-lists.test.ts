@@ -3,7 +3,7 @@ import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import { holderMintsIn, HOLDER_MINTS_PARTITION } from '../../src/holders/holder-mint.ts'
 import { USDC } from '../../src/localnet/programs.ts'
-import { until } from '../service/asking.ts'
+import { steadily as until } from '../until.ts'
 import { HolderWorld } from './holder-world.ts'
 
 /** Blocks that are read again after a death: more than the follower of a busy machine is behind. */

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
-import { until } from '../service/asking.ts'
+import { steadily as until } from '../until.ts'
 import { HolderWorld } from './holder-world.ts'
 
 /** Checks that the stored lists are those of the chain at its newest slot. */

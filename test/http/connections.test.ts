@@ -2,11 +2,18 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { httpBounds } from '../../src/kernel/http/bounds.ts'
-import { until } from '../service/asking.ts'
+import { until } from '../until.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 import { answersIn, listeningApp, RawClient } from './raw-client.ts'
 
-const BOUNDS = { ...httpBounds(Infinity), requestMs: 300, checkMs: 20, stalledMs: 400, lingerMs: 100 }
+const BOUNDS = {
+  ...httpBounds(Infinity),
+  requestMs: 300,
+  checkMs: 20,
+  stalledMs: 400,
+  unreadMs: 400,
+  lingerMs: 100
+}
 const CROWDED = { ...httpBounds(Infinity), lingerMs: 500, connectionsPerAddress: 4, connections: 6 }
 const GET = 'GET /v1/launches HTTP/1.1\r\nHost: x\r\n'
 const lines = (...fields: readonly string[]): string => [...fields, '', ''].join('\r\n')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../service/asking.ts'
+import { steadily as until } from '../until.ts'
 import { equal, indexedEqual, openWorld } from './mirrored-world.ts'
 
 const FIRST = { offset: 0, length: 1 }

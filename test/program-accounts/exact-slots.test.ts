@@ -1,7 +1,7 @@
 import t from 'tap'
 import { beginExactAt, exactSlotUpTo } from '../../src/program-accounts/exact-slots.ts'
 import { SupersededVersions } from '../../src/program-accounts/superseded-versions.ts'
-import { until } from '../service/asking.ts'
+import { steadily as until } from '../until.ts'
 import { contentOf, equal, openWorld, shape, shapeOf } from './mirrored-world.ts'
 
 t.test('the exact slot up to a slot is in the range that begins before it', (t) => {

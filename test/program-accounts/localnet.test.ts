@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../service/asking.ts'
+import { steadily as until } from '../until.ts'
 import { contentOf, equal, follows, openWorld, PROGRAM, shape, shapeOf } from './mirrored-world.ts'
 
 t.test(

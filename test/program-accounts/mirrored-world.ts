@@ -30,7 +30,7 @@ import { included, marketAccount } from '../localnet/bank/market-entries.ts'
 import { openBank } from '../localnet/bank/sending.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { ownDirectory } from '../own-directory.ts'
-import { until } from '../service/asking.ts'
+import { steadily as until } from '../until.ts'
 
 export const PROGRAM = new Uint8Array(32).fill(77)
 const OTHER_PROGRAM = new Uint8Array(32).fill(78)

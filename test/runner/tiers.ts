@@ -118,7 +118,7 @@ export interface TestFiles {
 
 /** Computing files of more than five seconds: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
-  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|connections|stalled-writes)|data\/oracle)\./
+  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|program-accounts\/(localnet|exact-slots|account-index)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|connections|stalled-writes)|data\/oracle)\./
 /** Folders of tests of the process itself. */
 const OF_PROCESS = /^test\/(kernel\/memory|runner|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */
