@@ -5,18 +5,20 @@ import { store } from '../../actors/storage/store.ts'
 import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { Storage } from '../../storage/port.ts'
 import { bootstrapKeys } from '../access/bootstrap.ts'
+import { diskMetrics } from './disk-metrics.ts'
 import { storeMetrics } from './metrics.ts'
 import { openCoordination, openStore } from './opening.ts'
 import { DEMO_KEY } from '../access/product.ts'
 import { firstOf, metricGroup, type Kernel, type Product, type Spine } from '../kernel/compose/product.ts'
 
 const STORE_METRICS = metricGroup(storeMetrics)
+const DISK_METRICS = metricGroup((registry, { config }) => diskMetrics(registry, config.dataDir))
 
 /** The store, which all products need. */
 export const STORE: Product = {
   name: 'store',
   roles: ['ingest', 'gateway', 'delivery'],
-  metrics: [STORE_METRICS]
+  metrics: [STORE_METRICS, DISK_METRICS]
 }
 
 /** Returns the service with its store, and with the connections to the other processes that have it open. */

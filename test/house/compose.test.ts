@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseDocument } from 'yaml'
@@ -11,18 +11,19 @@ import { ROOT } from './sources.ts'
 const FILE = join(ROOT, 'docker-compose.yml')
 
 const duration = z.string().regex(/^\d+s$/)
-/** `NAME:/path`. */
-const mount = z.string().regex(/^[\w-]+:\/[\w/-]+$/)
+/** `NAME:/path` of a volume, or `./path:/path:ro` of a file or folder of the project. */
+const mount = z.string().regex(/^(?:[\w-]+:\/[\w/-]+|\.\/[\w./-]+:\/[\w./-]+:ro)$/)
 
 /** The section of the Compose Specification that is used here; any other key is a mistake until it is added. */
 const service = z.strictObject({
   image: z
     .string()
-    .regex(/^[\w./-]+:\d+\.\d+\.\d+(-[\w.-]+)?$/, 'is no exact version')
+    .regex(/^[\w./-]+:v?\d+\.\d+\.\d+(-[\w.-]+)?$/, 'is no exact version')
     .optional(),
   build: z.literal('.').optional(),
   init: z.literal(true).optional(),
   profiles: z.array(z.string()).optional(),
+  network_mode: z.literal('service:millrace').optional(),
   command: z.string().optional(),
   environment: z.record(z.string(), z.string()).optional(),
   ports: z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'is open to other machines')).optional(),
@@ -39,7 +40,7 @@ const service = z.strictObject({
     })
     .optional(),
   stop_grace_period: duration.optional(),
-  restart: z.literal('on-failure')
+  restart: z.literal('unless-stopped')
 })
 const compose = z.object({
   services: z.record(z.string(), service),
@@ -55,8 +56,13 @@ function readCompose(): z.infer<typeof compose> {
 
 t.test('docker-compose.yml is YAML of the shape that Compose reads', async (t) => {
   const { services, volumes } = readCompose()
-  t.same(Object.keys(services).sort(), ['embedded', 'millrace', 'redis', 'scylla'])
-  const named = Object.values(services).flatMap((each) => each.volumes.map((mount) => mount.split(':')[0]!))
+  t.same(Object.keys(services).sort(), ['embedded', 'grafana', 'millrace', 'prometheus', 'redis', 'scylla'])
+  const mounted = Object.values(services).flatMap((each) => each.volumes.map((mount) => mount.split(':')[0]!))
+  const [files, named] = [
+    mounted.filter((name) => name.startsWith('.')),
+    mounted.filter((name) => !name.startsWith('.'))
+  ]
+  for (const file of files) t.ok(existsSync(join(ROOT, file)), `${file} is there`)
   t.same(named.sort(), Object.keys(volumes).sort(), 'every volume is declared, and used by one service')
   for (const [name, { depends_on: needed = {}, image, build, healthcheck }] of Object.entries(services)) {
     t.equal((image === undefined) !== (build === undefined), true, `${name} has an image or is built`)

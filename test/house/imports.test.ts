@@ -33,6 +33,8 @@ const WIRING =
   /^src\/(kernel\/compose\/(product|socket-owner)|[\w-]+\/(product|[\w-]+-product|capabilities)|store\/(opening|data-directory)|ingest\/(node-urls|sources)|archive\/(archive-place|import-tools))\.ts$/
 /** The domain of a room whose files no floor below names. */
 const DOMAIN = /^src\/[\w-]+\/[^/]+\.ts$/
+/** Files for operators, written from the declarations of all rooms. */
+const OPERATIONS = /^src\/operations\//
 /** The form of a row of the list of products, which has commands. */
 const PRODUCT_ROW = /^src\/kernel\/product-row\.ts$/
 
@@ -96,11 +98,12 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   [/^src\/products\.ts$/],
   [/^src\/configuration\.ts$/],
   [/^src\/program\.ts$/],
+  [OPERATIONS],
   [/^src\/main\.ts$/]
 ]
 
 const roomOf = (path: string): RegExp | undefined =>
-  [COMMANDS, WIRING, PRODUCT_ROW, ...FLOORS.flat()].find((room) => room.test(path))
+  [COMMANDS, WIRING, PRODUCT_ROW, OPERATIONS, ...FLOORS.flat()].find((room) => room.test(path))
 const floorOf = (path: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(path)!))
 
 t.test('every file is in a room', async (t) => {

@@ -12,6 +12,7 @@ export function processMetrics(decoding = new DecodingReport()) {
   const kernel = {
     metrics,
     decoding,
+    config: { dataDir: '.' },
     turns: { usedMs: new Map(), waitingOf: () => 0 },
     sourceStatus: () => null,
     get: (capability: Parameters<Kernel['get']>[0]) => capabilities.get(capability, kernel)

@@ -9,7 +9,8 @@ export function notRun(t: Test, name: string, why: string): void {
 }
 
 /**
- * Reports that a test proved nothing because the machine was too busy. Unlike a missing server, this does not fail in CI.
+ * Reports that a test proved nothing, because the machine was too busy, or lacks a tool that a machine need not have. Unlike
+ * a missing server, this does not fail in CI.
  */
 export function notShown(t: Test, name: string, why: string): void {
   const missing = missingOf(name, why)

@@ -1,0 +1,45 @@
+import type { OperatorNote } from './alert.ts'
+
+/** Remedies of each problem code of status 500 or more. The page of the problem states its meaning. */
+export const PROBLEM_NOTES: Readonly<Record<string, Omit<OperatorNote, 'meaning'>>> = {
+  internal: {
+    look: 'The log line with the `request_id` of the answer, at level `error`.',
+    action: 'Report the line: this is a fault of Millrace.'
+  },
+  draining: {
+    look: 'Whether somebody is stopping the process.',
+    action: 'None. If balancers still send requests, drain them first.'
+  },
+  storage_unavailable: {
+    look: '`store_away` and `store_damaged` in `/v1/health`, and `millrace_storage_outage_seconds`.',
+    action: 'Restore the store.'
+  },
+  deadline_exceeded: {
+    look: '`millrace_work_seconds_total` by tenant, and the event loop delay.',
+    action: 'If one tenant takes most, lower its quota `work`. If all do, add a gateway.'
+  },
+  index_loading: {
+    look: 'The age of the process. Loading ends within seconds of a start.',
+    action: 'None, unless it lasts for minutes: then the store is slow.'
+  },
+  upstream_error: {
+    look: '`npx millrace nodes`, and `millrace_rpc_node_requests_total` by node and outcome.',
+    action: 'Restore or cordon the node that fails.'
+  },
+  upstream_timeout: {
+    look: '`millrace_rpc_node_latency_seconds` by node and method.',
+    action: 'Cordon the slow node, or raise `MILLRACE_RPC_DEADLINE_MS`.'
+  },
+  not_configured: {
+    look: 'The `detail` of the answer: it names what is missing.',
+    action: 'Set the URL that it names, and restart.'
+  },
+  outcome_unknown: {
+    look: '`millrace_storage_outage_seconds` at the time of the request.',
+    action: 'Restore the store. Clients repeat the request with its `Idempotency-Key`.'
+  },
+  restarting: {
+    look: '`/v1/admin/tree`: the component with the newest restart, and its last error.',
+    action: 'None for a single restart. If it restarts again and again, report its error.'
+  }
+}
