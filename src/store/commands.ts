@@ -48,6 +48,30 @@ export const STORE_COMMANDS: Commands = {
     examples: ['millrace repair --data-dir ./data'],
     run: async (invocation) => (await import('./commands/repair.ts')).repair(invocation)
   }),
+  backup: command({
+    position: 92,
+    summary: 'Backs up the data folder. The service may run meanwhile.',
+    details:
+      'Each backup is a folder below DIR with the time as its name. It has the store, the archive, a localnet’s chain and the ' +
+      'keys of secrets, verified by their checksums. Files that did not change are shared with the backup before. On a ' +
+      'cluster the backup has the files of this machine, and the command prints how to take snapshots of the keyspaces.',
+    operands: 'DIR',
+    options: { keep: { value: 'COUNT', meaning: 'remove all but this many of the newest backups' } },
+    settings: [...STORE_PLACE],
+    examples: ['millrace backup /backups', 'millrace backup /backups --keep 7'],
+    run: async (invocation) => (await import('./commands/backup.ts')).backup(invocation)
+  }),
+  restore: command({
+    position: 94,
+    summary: 'Restores a backup into an empty data folder.',
+    details:
+      'DIR is a backup, or a folder with backups, of which the newest is taken. Each file is verified. On a cluster, restore ' +
+      'the snapshots of its nodes first: the command checks that their rows are there.',
+    operands: 'DIR',
+    settings: [...STORE_PLACE],
+    examples: ['millrace restore /backups --data-dir ./data'],
+    run: async (invocation) => (await import('./commands/restore.ts')).restore(invocation)
+  }),
   storage: command({
     position: 100,
     summary: 'Prints disk use by kind of rows, and when the disk will be full.',

@@ -1,6 +1,7 @@
 import { chmod, mkdir, stat, statfs } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../kernel/config/config.ts'
+import { RESTORING } from './backup/restore-backup.ts'
 import { openStoreToRead, storeDirectory } from './opening.ts'
 import { localnetDirectory } from '../ingest/sources.ts'
 
@@ -20,6 +21,8 @@ export async function unusableDirectory(config: Config): Promise<string | null> 
   for (const path of [dataDir, storeDirectory(config), localnetDirectory(config)])
     if (await isNoDirectory(path))
       return `${path} is not a directory (${setting}); move it away, or set MILLRACE_DATA_DIR to another folder`
+  if ((await kindOf(join(dataDir, RESTORING))) !== null)
+    return `a restore into ${setting} was interrupted; rerun \`npx millrace restore\``
   const free = await freeBytes(resolve(dataDir))
   if (free !== null && free < FREE_BYTES_MIN) {
     const [found, least] = [free, FREE_BYTES_MIN].map((bytes) => `${Math.floor(bytes / MIB)} MB`)

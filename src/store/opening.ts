@@ -19,6 +19,7 @@ import { logSecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
 import { systemPorts, type Ports } from '../ports.ts'
 import { archivePlace, type ArchivePlace } from '../archive/archive-place.ts'
 import { FEE_SLOTS } from '../transactions/priority-fees.ts'
+import type { DatabaseFiles } from './backup/database-files.ts'
 import type { Logger } from '../kernel/telemetry/logger.ts'
 
 /** Open resources that a service shares with other processes. */
@@ -39,6 +40,11 @@ export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
 export async function reportStoreDamage(config: Config): Promise<DamageReport | null> {
   const { reportDamage } = await import('../../storage/embedded/repair/report.ts')
   return reportDamage(storeDirectory(config))
+}
+
+/** Returns access to the files of embedded databases, for backups. */
+export async function databaseFiles(): Promise<DatabaseFiles> {
+  return (await import('../../storage/embedded/database-copy.ts')).DATABASE_FILES
 }
 
 /** Replaces a damaged embedded store by a new one with everything readable. */

@@ -85,7 +85,7 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   [
     /^src\/program-accounts\/(?!product|capabilities)[^/]+\.ts$/,
     /^src\/holders\/(?!product|capabilities)[^/]+\.ts$/,
-    /^src\/store\/verify\//
+    /^src\/store\/(verify|backup)\//
   ],
   [/^src\/rpc\/(pubsub\/|(?!product|capabilities|subscriptions-product)[^/]+\.ts$)/],
   [DOMAIN],
