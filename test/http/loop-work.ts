@@ -41,8 +41,10 @@ export class LoopWork {
   /** CPU milliseconds of turns whose calls were not taken, and the time of the last reading. */
   #untakenMs = Infinity
   #lookedAtMs = 0
+  readonly #togetherMs: number
 
-  private constructor(countsLoops: boolean) {
+  private constructor(countsLoops: boolean, togetherMs: number) {
+    this.#togetherMs = togetherMs
     this.#session.connect()
     this.#session.post('Profiler.enable')
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: countsLoops })
@@ -50,10 +52,10 @@ export class LoopWork {
 
   /**
    * To be called before the code that is counted has run often. With `countsLoops` counts the turns of loops too, which
-   * slows the code down.
+   * slows the code down. `togetherMs` are the CPU milliseconds of turns whose calls are taken together.
    */
-  static start(t: Test, { countsLoops = false } = {}): LoopWork {
-    const work = new LoopWork(countsLoops)
+  static start(t: Pick<Test, 'teardown'>, { countsLoops = false, togetherMs = TOGETHER_MS } = {}): LoopWork {
+    const work = new LoopWork(countsLoops, togetherMs)
     t.teardown(() => {
       work.#engine.stop()
       work.#session.disconnect()
@@ -74,12 +76,12 @@ export class LoopWork {
       hasRun = true
     })
     this.#untakenMs += cpuMs() - this.#lookedAtMs
-    if (this.#untakenMs >= TOGETHER_MS) this.#take()
+    if (this.#untakenMs >= this.#togetherMs) this.#take()
     this.#lookedAtMs = cpuMs()
     const look = (): void => {
       const turnMs = cpuMs() - this.#lookedAtMs
       if (hasRun || turnMs >= WAITING_MS) this.#untakenMs += turnMs
-      if (this.#untakenMs >= TOGETHER_MS) {
+      if (this.#untakenMs >= this.#togetherMs) {
         const turn = this.#take()
         if (turn.calls > dearest.calls) dearest = turn
       }

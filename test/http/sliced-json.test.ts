@@ -50,8 +50,31 @@ t.test('each slice but the first takes a turn, and has at most as many rows as a
   )
   t.equal(most, SLICE_ROWS)
   t.equal(turns, 1_000 / SLICE_ROWS - 1)
-  await slices.map([1, 2, 3], String)
-  t.equal(turns, 9, 'a short list takes none')
+})
+
+t.test('short lists of one answer share slices, also those that are made concurrently', async (t) => {
+  let [turns, rows, most] = [0, 0, 0]
+  const turn = {
+    again: async () => {
+      turns++
+      rows = 0
+    }
+  }
+  const slices = slicesOfTurn(turn, new AbortController().signal, () => 0)
+  const short = Array.from({ length: 20 }, (_, at) => at)
+  const make = (row: number): number => {
+    most = Math.max(most, ++rows)
+    return row
+  }
+  for (let list = 0; list < 5; list++) await slices.map(short, make)
+  t.equal(turns, 0, 'they fit into the first slice')
+  const lists = await slices.mapReads(short, () => slices.map(short, make))
+  t.strictSame(
+    lists,
+    Array.from(short, () => short)
+  )
+  t.equal(most, SLICE_ROWS)
+  t.ok(turns >= 4, 'four hundred rows more take as many slices')
 })
 
 t.test(

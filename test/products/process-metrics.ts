@@ -1,3 +1,4 @@
+import { LoopHold } from '../../src/kernel/work/loop-hold.ts'
 import { Capabilities } from '../../src/kernel/compose/capability.ts'
 import type { Kernel } from '../../src/kernel/compose/product.ts'
 import { createMetrics } from '../../src/kernel/telemetry/metrics.ts'
@@ -13,7 +14,7 @@ export function processMetrics(decoding = new DecodingReport()) {
     metrics,
     decoding,
     config: { dataDir: '.' },
-    turns: { usedMs: new Map(), waitingOf: () => 0 },
+    turns: { usedMs: new Map(), waitingOf: () => 0, hold: new LoopHold() },
     sourceStatus: () => null,
     get: (capability: Parameters<Kernel['get']>[0]) => capabilities.get(capability, kernel)
   } as unknown as Kernel

@@ -3,7 +3,8 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Test } from 'tap'
 
-type Request = { readonly id: number; readonly method: string; readonly params?: readonly unknown[] }
+export type Request = { readonly id: number; readonly method: string; readonly params?: readonly unknown[] }
+type RpcOutcome = { readonly result: unknown } | { readonly error: object }
 export type Fault =
   | 'none'
   | 'killed before headers'
@@ -41,7 +42,7 @@ export class FakeRpcNode {
   readonly asked: string[] = []
   posts = 0
   /** The answer to a request of a client: a result, or an error. */
-  answer: (request: Request) => { readonly result: unknown } | { readonly error: object } = ({ method }) => ({
+  answer: (request: Request) => RpcOutcome | Promise<RpcOutcome> = ({ method }) => ({
     result: method === 'getSlot' ? this.slot + this.lie : { context: { slot: this.slot }, value: this.url }
   })
 
@@ -89,13 +90,18 @@ export class FakeRpcNode {
       this.asked.push(...list.map(({ method }) => method))
     }
     const fault = isProbe ? 'none' : this.fault
-    const answers = list.map((each) => ({ jsonrpc: '2.0', ...this.#answerOf(each, fault), id: each.id }))
+    const answerOf = async (each: Request) => ({
+      jsonrpc: '2.0',
+      ...(await this.#answerOf(each, fault)),
+      id: each.id
+    })
+    const answers = await Promise.all(list.map(answerOf))
     const text = JSON.stringify(Array.isArray(body) ? answers : answers[0])
     if (fault !== 'none') this.fired++
     await this.#send(response, text, fault, Array.isArray(body))
   }
 
-  #answerOf(request: Request, fault: Fault): { readonly result: unknown } | { readonly error: object } {
+  #answerOf(request: Request, fault: Fault): RpcOutcome | Promise<RpcOutcome> {
     if (request.method === 'getGenesisHash') return { result: this.genesis }
     if (request.method === 'getLatestBlockhash')
       return { result: { context: { slot: this.slot }, value: {} } }

@@ -20,8 +20,8 @@ const CLOCK_ROWS = 10
 /** Work of one request, in slices between which other requests have their turn. */
 export interface Slices {
   /**
-   * Maps rows in order. Lists that take less than a slice are mapped at once. A slice ends early once the texts that it has
-   * made are long. Rejects with the error of `make`, or if the wait for a turn fails.
+   * Maps rows in order. Lists that fit into the rest of a slice are mapped at once. A slice ends early once the texts that it
+   * has made are long. Rejects with the error of `make`, or if the wait for a turn fails.
    */
   map<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): Promise<Made[]>
   /**
@@ -37,77 +37,128 @@ export interface Slices {
   readonly pause: () => Promise<void>
 }
 
-/** Runs a slice; `isFirst` marks the first slice of a list. */
-type RunSlice = (slice: () => void, isFirst: boolean) => void | Promise<void>
+/** Rows and characters that a slice may still make. */
+interface SliceRest {
+  rows: number
+  characters: number
+}
 
-class RowSlices implements Slices {
-  readonly #run: RunSlice
-  readonly #elapsedMs: () => number
-  readonly pause: () => Promise<void>
+const wholeSlice = (): SliceRest => ({ rows: SLICE_ROWS, characters: SLICE_CHARACTERS })
 
-  constructor(run: RunSlice, pause: () => Promise<void>, elapsedMs: () => number) {
-    this.#run = run
-    this.pause = pause
-    this.#elapsedMs = elapsedMs
-  }
-
-  async map<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): Promise<Made[]> {
-    const made: Made[] = []
-    const slice = (): void => {
-      const end = Math.min(rows.length, made.length + SLICE_ROWS)
-      const untilMs = this.#elapsedMs() + SLICE_MS
-      let characters = 0
-      while (made.length < end) {
-        const next = Math.min(end, made.length + CLOCK_ROWS)
-        while (made.length < next) {
-          const each = make(rows[made.length]!, made.length)
-          made.push(each)
-          if (typeof each === 'string') characters += each.length
-        }
-        if (characters >= SLICE_CHARACTERS || this.#elapsedMs() >= untilMs) return
-      }
+/** Makes further rows of a list until the slice has no rest. A slice that took SLICE_MS has none. */
+function makeRows<Row, Made>(
+  rows: readonly Row[],
+  made: Made[],
+  make: (row: Row, index: number) => Made,
+  rest: SliceRest,
+  elapsedMs: () => number
+): void {
+  const untilMs = elapsedMs() + SLICE_MS
+  while (made.length < rows.length && rest.rows > 0 && rest.characters > 0) {
+    const next = Math.min(rows.length, made.length + CLOCK_ROWS, made.length + rest.rows)
+    rest.rows -= next - made.length
+    while (made.length < next) {
+      const each = make(rows[made.length]!, made.length)
+      made.push(each)
+      if (typeof each === 'string') rest.characters -= each.length
     }
-    for (let isFirst = true; made.length < rows.length; isFirst = false) await this.#run(slice, isFirst)
-    return made
+    if (elapsedMs() >= untilMs) rest.rows = 0
   }
+}
 
-  async mapReads<Row, Made>(
-    rows: readonly Row[],
-    make: (row: Row, index: number) => Promise<Made>,
-    atOnce = READS_AT_ONCE
-  ): Promise<Made[]> {
-    const made: Made[] = []
-    for (let from = 0; from < rows.length; from += atOnce) {
-      if (from > 0) await this.pause()
-      made.push(
-        ...(await Promise.all(rows.slice(from, from + atOnce).map((row, at) => make(row, from + at))))
-      )
-    }
-    return made
+/** Makes rows of reads, several at once and with a pause between. */
+async function readInSlices<Row, Made>(
+  rows: readonly Row[],
+  make: (row: Row, index: number) => Promise<Made>,
+  atOnce: number,
+  pause: () => Promise<void>
+): Promise<Made[]> {
+  const made: Made[] = []
+  for (let from = 0; from < rows.length; from += atOnce) {
+    if (from > 0) await pause()
+    made.push(...(await Promise.all(rows.slice(from, from + atOnce).map((row, at) => make(row, from + at)))))
   }
+  return made
 }
 
 const now = (): number => performance.now()
 
-/** Returns the slices of work that has a turn: each slice but the first of a list takes a further turn. */
+/** Slices of work that has a turn. Its short lists share a slice, so that many of them do not hold the event loop. */
+class TurnSlices implements Slices {
+  readonly #turn: TurnHandle
+  readonly #signal: AbortSignal
+  readonly #elapsedMs: () => number
+  #rest = wholeSlice()
+  #next: Promise<void> | null = null
+
+  constructor(turn: TurnHandle, signal: AbortSignal, elapsedMs: () => number) {
+    this.#turn = turn
+    this.#signal = signal
+    this.#elapsedMs = elapsedMs
+  }
+
+  /** Sections of the work that run concurrently share the next turn, and its slice. */
+  readonly pause = (): Promise<void> =>
+    (this.#next ??= this.#turn
+      .again(this.#signal)
+      .then(() => void (this.#rest = wholeSlice()))
+      .finally(() => (this.#next = null)))
+
+  async map<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): Promise<Made[]> {
+    const made: Made[] = []
+    for (;;) {
+      makeRows(rows, made, make, this.#rest, this.#elapsedMs)
+      if (made.length === rows.length) return made
+      await this.pause()
+    }
+  }
+
+  mapReads<Row, Made>(
+    rows: readonly Row[],
+    make: (row: Row, index: number) => Promise<Made>,
+    atOnce = READS_AT_ONCE
+  ): Promise<Made[]> {
+    return readInSlices(rows, make, atOnce, this.pause)
+  }
+}
+
+/** Returns the slices of work that has a turn: each slice but the first takes a further turn. */
 export const slicesOfTurn = (turn: TurnHandle, signal: AbortSignal, elapsedMs = now): Slices =>
-  new RowSlices(
-    (slice, isFirst) => (isFirst ? slice() : turn.again(signal).then(slice)),
-    () => turn.again(signal),
-    elapsedMs
-  )
+  new TurnSlices(turn, signal, elapsedMs)
+
+/** Runs a slice of a list; `isFirst` marks its first slice. */
+type RunSlice = (slice: () => void, isFirst: boolean) => void | Promise<void>
+
+/** Slices of work without a turn of its own: each list has its own slices. */
+class ListSlices implements Slices {
+  readonly #run: RunSlice
+  readonly pause = (): Promise<void> => yieldToEventLoop()
+
+  constructor(run: RunSlice) {
+    this.#run = run
+  }
+
+  async map<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): Promise<Made[]> {
+    const made: Made[] = []
+    const slice = (): void => makeRows(rows, made, make, wholeSlice(), now)
+    for (let isFirst = true; made.length < rows.length; isFirst = false) await this.#run(slice, isFirst)
+    return made
+  }
+
+  mapReads<Row, Made>(
+    rows: readonly Row[],
+    make: (row: Row, index: number) => Promise<Made>,
+    atOnce = READS_AT_ONCE
+  ): Promise<Made[]> {
+    return readInSlices(rows, make, atOnce, this.pause)
+  }
+}
 
 /** Returns the slices of work without a turn, such as work that waits for a node: each slice takes a turn. */
 export const slicesInTurns = (takeTurn: (slice: () => void) => Promise<void>): Slices =>
-  new RowSlices(
-    (slice) => takeTurn(slice),
-    () => yieldToEventLoop(),
-    now
-  )
+  new ListSlices((slice) => takeTurn(slice))
 
 /** The slices of work without a tenant: other work of the event loop runs between them. */
-export const openSlices: Slices = new RowSlices(
-  (slice, isFirst) => (isFirst ? slice() : yieldToEventLoop().then(slice)),
-  () => yieldToEventLoop(),
-  now
+export const openSlices: Slices = new ListSlices((slice, isFirst) =>
+  isFirst ? slice() : yieldToEventLoop().then(slice)
 )

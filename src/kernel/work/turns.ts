@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { ERRORS, ServiceError } from '../errors.ts'
 import type { Clock } from '../../ports.ts'
+import { LoopHold } from './loop-hold.ts'
 import { TurnOrder } from './turn-order.ts'
 
 /** Maximum concurrent pieces of work: of all tenants, and of one. Fewer of one, so that other tenants find a place. */
@@ -20,6 +21,11 @@ const SLICE_MS = 1
  * concurrent requests is begun in several iterations.
  */
 const BURST_MS = 2
+/**
+ * Pieces that begin in one iteration of the event loop: even if each takes the 5 ms that a piece may take, sockets are polled
+ * within 50 ms.
+ */
+const PIECES_PER_POLL = 9
 /** Maximum milliseconds that an answer is queued; most clients wait no longer. */
 const WAIT_MS = 10_000
 
@@ -93,8 +99,8 @@ export class Turns {
   readonly #usedMs = new Map<string, number>()
   #running = 0
   #isFilling = false
-  /** Start of the first piece of this iteration of the event loop; null before the first. */
-  #loopBeganMs: number | null = null
+  /** How long the pieces of an iteration of the event loop hold it. */
+  readonly hold = new LoopHold()
 
   constructor(deps: TurnDeps, places = LOCAL_PLACES) {
     this.#deps = deps
@@ -132,7 +138,8 @@ export class Turns {
       this.#running < this.#places.all &&
       this.#order.runningOf(tenant) < this.#places.ofTenant &&
       this.#order.waiting === 0 &&
-      (this.#loopBeganMs === null || this.#deps.elapsedMs() - this.#loopBeganMs <= BURST_MS)
+      this.hold.slices < PIECES_PER_POLL &&
+      (this.hold.beganMs === null || this.#deps.elapsedMs() - this.hold.beganMs <= BURST_MS)
     )
   }
 
@@ -195,10 +202,7 @@ export class Turns {
     if (!this.#usedMs.has(tenant)) this.#usedMs.set(tenant, 0)
     this.#running++
     const nowMs = this.#deps.elapsedMs()
-    if (this.#loopBeganMs === null) {
-      this.#loopBeganMs = nowMs
-      this.#deps.afterSockets(() => (this.#loopBeganMs = null))
-    }
+    if (this.hold.begin(nowMs)) this.#deps.afterSockets(() => this.hold.end(this.#deps.elapsedMs()))
     return nowMs
   }
 
@@ -246,12 +250,12 @@ export class Turns {
   /** Begins queued pieces for SLICE_MS. Returns false if no further piece may begin before a running one ends. */
   #fill(): boolean {
     const untilMs = this.#deps.elapsedMs() + SLICE_MS
-    do {
+    while (this.hold.slices < PIECES_PER_POLL) {
       const begin = this.#running < this.#places.all ? this.#order.next(this.#places.ofTenant) : null
       if (begin === null) return false
       // Its time can be measured only after it has run.
-      if (begin()) return true
-    } while (this.#deps.elapsedMs() < untilMs)
+      if (begin() || this.#deps.elapsedMs() >= untilMs) return true
+    }
     return true
   }
 }
