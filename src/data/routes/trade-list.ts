@@ -68,26 +68,36 @@ export async function tradePage(
   const ofTimes = matches === null ? startAt(start) : await cursorRange(blocks, filters, order, start)
   const range = among === undefined || ofTimes === null ? ofTimes : between(ofTimes, among, order)
   if (range === null) return { rows: [], nextCursor: null }
+  const wanted = { skip, rows: limit + 1 }
   const found =
     matches === null
-      ? await all((at, rows) => read({ ...range, ...at, order, limit: rows }), skip + limit + 1, slices)
+      ? await all((at, rows) => read({ ...range, ...at, order, limit: rows }), wanted, slices)
       : await search(
           (at, rows) => read({ ...range, ...at, order, limit: rows }),
           matches,
-          { rowsNeeded: skip + limit + 1, rowsMax: ROWS_MAX + skip },
+          { ...wanted, rowsMax: ROWS_MAX + skip },
           clock,
           slices
         )
-  const rows = found.rows.slice(skip, skip + limit)
-  const next = found.rows.length > skip + limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
-  const left = Math.max(0, skip - found.rows.length)
+  const rows = found.rows.slice(0, limit)
+  const next = found.rows.length > limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
+  const left = skip - found.skipped
   return { rows, nextCursor: next === null ? null : writePageCursor(list, next, left) }
 }
 
-/** Matching rows in order; `stoppedAt` is the cursor of the last row read if the search stopped early, else null. */
+/** Matching rows in order, after those that the offset skips: up to 10,000 rows that a page would hold in vain. */
 interface Found {
   readonly rows: readonly TradeRow[]
+  /** Number of matching rows that were skipped. */
+  readonly skipped: number
+  /** The cursor of the last row read if the search stopped early, else null. */
   readonly stoppedAt: number | null
+}
+
+/** Matching rows that a page skips, and those that it needs after them. */
+interface Wanted {
+  readonly skip: number
+  readonly rows: number
 }
 
 function startAt(from: number | undefined): Pick<PageRequest, 'from' | 'until'> {
@@ -114,41 +124,47 @@ function between(
 
 type Read = (at: Pick<PageRequest, 'from'>, rows: number) => Promise<TradeRow[]>
 
-/** Returns the first `rowsNeeded` rows. */
-async function all(read: Read, rowsNeeded: number, slices: Slices): Promise<Found> {
+/** Returns the first rows after those to skip. */
+async function all(read: Read, wanted: Wanted, slices: Slices): Promise<Found> {
   const rows: TradeRow[] = []
+  let skipped = 0
   for (let at: Pick<PageRequest, 'from'> = {}; ;) {
-    const asked = Math.min(READ_ROWS, rowsNeeded - rows.length)
+    const asked = Math.min(READ_ROWS, wanted.skip - skipped + wanted.rows - rows.length)
     const next = await read(at, asked)
-    rows.push(...next)
-    if (next.length < asked || rows.length === rowsNeeded) return { rows, stoppedAt: null }
+    const passed = Math.min(wanted.skip - skipped, next.length)
+    skipped += passed
+    for (const row of next.slice(passed)) rows.push(row)
+    if (next.length < asked || rows.length === wanted.rows) return { rows, skipped, stoppedAt: null }
     at = { from: next.at(-1)!.cursor }
     await slices.pause()
   }
 }
 
-/** Returns the first `rowsNeeded` matching rows; reads at most `rowsMax` rows. */
+/** Returns the first matching rows after those to skip; reads at most `rowsMax` rows. */
 async function search(
   read: Read,
   matches: (row: TradeRow) => boolean,
-  { rowsNeeded, rowsMax }: { readonly rowsNeeded: number; readonly rowsMax: number },
+  { rowsMax, ...wanted }: Wanted & { readonly rowsMax: number },
   clock: DataNeeds['clock'],
   slices: Slices
 ): Promise<Found> {
   const rows: TradeRow[] = []
+  let skipped = 0
   const giveUpAt = clock.now() + SEARCH_MS
   let at: Pick<PageRequest, 'from'> = {}
-  for (let looked = 0, chunk = rowsNeeded; ; chunk *= 2) {
+  for (let looked = 0, chunk = wanted.skip + wanted.rows; ; chunk *= 2) {
     const asked = Math.min(chunk, READ_ROWS, rowsMax - looked)
     const candidates = await read(at, asked)
     for (const row of candidates) {
-      if (matches(row)) rows.push(row)
-      if (rows.length === rowsNeeded) return { rows, stoppedAt: null }
+      if (!matches(row)) continue
+      if (skipped < wanted.skip) skipped++
+      else rows.push(row)
+      if (rows.length === wanted.rows) return { rows, skipped, stoppedAt: null }
     }
     const last = candidates.at(-1)
-    if (last === undefined || candidates.length < asked) return { rows, stoppedAt: null }
+    if (last === undefined || candidates.length < asked) return { rows, skipped, stoppedAt: null }
     looked += candidates.length
-    if (looked === rowsMax || clock.now() >= giveUpAt) return { rows, stoppedAt: last.cursor }
+    if (looked === rowsMax || clock.now() >= giveUpAt) return { rows, skipped, stoppedAt: last.cursor }
     at = { from: last.cursor }
     await slices.pause()
   }
