@@ -13,6 +13,7 @@ import { AccountIndexes } from '../actors/program-accounts/account-indexes.ts'
 import { MirroredAccounts as Mirrored } from '../actors/program-accounts/mirrored-accounts.ts'
 import { encodeBase58 } from '../src/chain/base58.ts'
 import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
+import { UNIT_US, WORK_PRICES } from '../src/kernel/work/work-units.ts'
 import { systemPorts } from '../src/ports.ts'
 import {
   NO_PROGRESS,
@@ -26,7 +27,9 @@ import type { MarketApp } from '../test/http/market-app.ts'
 import { block, buy, NOON, solSale } from '../test/market/world.ts'
 import { withAccountService } from './account-service.ts'
 import { numberedAddress, OWNERS_MS, storeHolderList } from './holder-list.ts'
+import { holderReading } from './holder-reading.ts'
 import { writeResult } from './result.ts'
+import { searchedNames } from './searched-names.ts'
 import { accountMint, accountOf, accountOwner, MINT, OWNER, PROGRAM, SLOT } from './token-accounts.ts'
 
 const HELP = `Usage: node --expose-gc loadtest/call-costs.ts [--small]
@@ -36,6 +39,10 @@ const HELP = `Usage: node --expose-gc loadtest/call-costs.ts [--small]
 const VERSIONS_A_WRITE = 10_000
 const TRADES = 2_000
 const TRADES_A_BLOCK = 100
+/** Tokens whose names are searched: as many as launch in a few days. */
+const NAMES = 130_000
+/** Many tokens have the one text. All letters of the other are in the names, and few names have them in this order. */
+const TEXTS = { common: 'coin', rare: 'to' } as const
 
 const { values } = parseArgs({ options: { small: { type: 'boolean' }, help: { type: 'boolean' } } })
 if (values.help === true) process.stdout.write(HELP)
@@ -64,6 +71,8 @@ async function measureAll(isSmall: boolean): Promise<void> {
     })
     const program = `/v1/programs/${pubkeyToBase58(PROGRAM)}/accounts`
     const holders = `/v1/tokens/${pubkeyToBase58(mint)}/holders`
+    const readHolders = holderReading(app, count)
+    const names = searchedNames(isSmall ? NAMES / 10 : NAMES)
     // A parameter that changes makes each answer a new one, which no cache has.
     const calls: Readonly<Record<string, MeasuredCall>> = {
       page_of_trades: {
@@ -99,15 +108,26 @@ async function measureAll(isSmall: boolean): Promise<void> {
       },
       holders_again: { calls: 50, ask: (n) => get(`${holders}?limit=${50 + (n % 50)}`) },
       holders_at_offset_9900: { calls: 5, ask: () => get(`${holders}?limit=100&offset=9900`) },
-      holders_by_token_account: { calls: 50, ask: () => get(`${holders}?limit=100&by=token_account`) }
+      holders_by_token_account: { calls: 50, ask: () => get(`${holders}?limit=100&by=token_account`) },
+      holders_read: { calls: 1, ask: readHolders },
+      names_all: { calls: 3, ask: async () => void names.search(TEXTS.rare) },
+      names_by_volume: { calls: 3, ask: async () => void names.search(TEXTS.common) },
+      order_of_volume: { calls: 3, ask: async () => names.beginOrder() }
     }
     const costs = await measured(calls, isSmall ? 3 : 9)
     const ordinary = costs.page_of_trades!
+    const microseconds = (name: string, each: number): number => (costs[name]! * 1_000) / each
     const figures = {
       load_average: loadavg()[0],
       accounts: count,
       holders: count,
       cpu_ms: costs,
+      us_each: {
+        holder: microseconds('holders_read', count),
+        name: microseconds('names_all', names.search(TEXTS.rare)),
+        name_by_volume: microseconds('names_by_volume', names.search(TEXTS.common))
+      },
+      price_us: { holder: WORK_PRICES.holder * UNIT_US, name: WORK_PRICES.name * UNIT_US },
       ordinary_calls: Object.fromEntries(Object.entries(costs).map(([name, ms]) => [name, ms / ordinary]))
     }
     if (isSmall) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)

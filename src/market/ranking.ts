@@ -132,13 +132,13 @@ export class Ranking {
   }
 
   /**
-   * Yields mints with a volume in USD by their map keys, the largest volume first. The next change ends the
-   * iteration.
+   * Yields mints with a volume in USD by their map keys, the largest volume first, after null for each ORDERED_AT_ONCE
+   * mints of the pass before. The next change ends the iteration.
    */
-  *byVolume(window: RankedWindow): Generator<{ readonly mapKey: string; readonly microUsd: bigint }> {
+  *byVolume(window: RankedWindow): Generator<{ readonly mapKey: string; readonly microUsd: bigint } | null> {
     const sums = this.#sums[window]
     for (const number of byVolume(sums, this.#mints.end))
-      yield { mapKey: this.#mints.mapKey(number), microUsd: sums.microUsd(number) }
+      yield number === null ? null : { mapKey: this.#mints.mapKey(number), microUsd: sums.microUsd(number) }
   }
 
   /**

@@ -1,14 +1,19 @@
 import type { WindowSums } from './window-sums.ts'
 
+/** Mints of the pass before the first mint is yielded, after each of which other work may run: 0.6 ms. */
+export const ORDERED_AT_ONCE = 50_000
+
 /**
  * Yields the numbers of mints by volume in USD, the largest first; mints without a volume are left out. Uses a heap:
- * the first ones cost one pass over all mints, and each further one a few steps.
+ * the first ones cost one pass over all mints, and each further one a few steps. The pass yields null after each
+ * ORDERED_AT_ONCE mints.
  */
-export function* byVolume(sums: WindowSums, end: number): Generator<number> {
+export function* byVolume(sums: WindowSums, end: number): Generator<number | null> {
   const volumes = new Float64Array(end)
   const heap = new Uint32Array(end)
   let length = 0
   for (let number = 0; number < end; number++) {
+    if (number % ORDERED_AT_ONCE === ORDERED_AT_ONCE - 1) yield null
     const volume = sums.trades(number) === 0 ? 0 : Number(sums.microUsd(number))
     if (volume <= 0) continue
     volumes[number] = volume
@@ -27,7 +32,10 @@ export function* byVolume(sums: WindowSums, end: number): Generator<number> {
     }
     heap[place] = number
   }
-  for (let place = (length >> 1) - 1; place >= 0; place--) sink(place)
+  for (let place = (length >> 1) - 1; place >= 0; place--) {
+    if (place % ORDERED_AT_ONCE === ORDERED_AT_ONCE - 1) yield null
+    sink(place)
+  }
   while (length > 0) {
     yield heap[0]!
     heap[0] = heap[--length]!

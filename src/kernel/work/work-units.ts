@@ -38,7 +38,7 @@ export const WORK_MEANINGS: Readonly<Record<WorkKind, string>> = {
   account: 'an account that is read from disk and examined',
   accountInMemory: 'an account that is examined in memory',
   accountOfCluster: 'an account that is read from a cluster and examined',
-  name: 'a name that is compared',
+  name: 'a name that is compared (a match counts as 4; with many matches, 40 tokens also count as one)',
   holder: 'a token account of a holder list that the request has had read',
   kibibyte: 'a KiB of the answer',
   event: 'an event that is replayed'
