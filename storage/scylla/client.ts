@@ -2,6 +2,8 @@ import type { QueryOptions, types } from 'cassandra-driver'
 import { sleep } from '../../src/ports.ts'
 import type { Ports } from '../../src/ports.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { currentTenant } from '../../src/kernel/work/current-tenant.ts'
+import { FairReads } from '../../src/kernel/work/fair-reads.ts'
 import { pauseAfter } from './back-off.ts'
 import type { RowWrite } from './row-write.ts'
 import { BATCH, CONDITIONAL, CONDITIONAL_BATCH, DEFINITION, PATIENT, QUORUM, SERIAL } from './driver.ts'
@@ -22,7 +24,7 @@ export interface CqlStatement {
 /** Maximum tries of a read, and the time after which it is not retried: twice if no node answers in time. */
 const READ_TRIES = 3
 const READ_RETRY_WITHIN_MS = 3_500
-/** Maximum reads in flight, each of which holds its answer in memory; further ones are refused. */
+/** Maximum reads in flight or waiting, each of which holds its answer in memory; further ones are refused. */
 const READS_MAX = 2_000
 /** Maximum reads that one call has in flight. */
 const READS_OF_ONE = 32
@@ -49,6 +51,7 @@ export class CqlClient {
   readonly #session: Session
   readonly #ports: Ports
   readonly #closing = new AbortController()
+  readonly #fairReads = new FairReads(() => performance.now())
   #reading = 0
   readonly outages: OutageWatch
 
@@ -218,8 +221,10 @@ export class CqlClient {
     if (this.#reading >= READS_MAX)
       throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${READS_MAX} reads of the store are under way`)
     this.#reading++
+    const read = () => this.#withTries(() => this.#session.execute(statement, params, options))
+    const tenant = currentTenant()
     try {
-      const answer = await this.#withTries(() => this.#session.execute(statement, params, options))
+      const answer = tenant === null ? await read() : await this.#fairReads.run(tenant, read)
       this.outages.readAnswered()
       return answer
     } catch (error) {

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { ERRORS, ServiceError } from '../errors.ts'
 import type { Clock } from '../../ports.ts'
+import { forTenant } from './current-tenant.ts'
 import { LoopHold } from './loop-hold.ts'
 import { TurnOrder } from './turn-order.ts'
 
@@ -190,7 +191,10 @@ export class Turns {
     }
     try {
       // Two sections of the work that both end a slice share their next turn.
-      return await work({ again: (signal) => (next ??= again(signal).finally(() => (next = null))) })
+      const turn: TurnHandle = {
+        again: (signal) => (next ??= again(signal).finally(() => (next = null)))
+      }
+      return await forTenant(tenant, () => work(turn))
     } finally {
       isOver = true
       end()
