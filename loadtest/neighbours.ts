@@ -1,6 +1,6 @@
 /**
  * Measures the latencies of careful tenants while a greedy tenant makes the most expensive requests that its key
- * allows. The service runs a localnet on one core; the tenants share the other.
+ * allows. The service runs a localnet on one core; the tenants share the other, and the greedy one has the lowest priority on it.
  *
  *     node loadtest/neighbours.ts [--seconds=25] [--quota=default|unlimited] [--store=embedded|cql] [--only=TEXT]
  *
@@ -9,7 +9,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -96,6 +96,8 @@ async function attacked(name: string, key: string, work: () => Promise<void>): P
     ...[server.url, key, name],
     cql === null ? '' : 'spare'
   ])
+  // Reading its answers takes a whole core. The careful tenants and the CQL server on that core must not wait for it.
+  setPriority(child.pid!, constants.priority.PRIORITY_LOW)
   await once(child, 'message')
   await work()
   const outcomes = once(child, 'message')

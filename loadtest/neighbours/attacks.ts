@@ -52,6 +52,13 @@ const REQUESTS: readonly Attack[] = [
     once: rest(`/v1/tokens/${SOL}/trades?limit=1000`)
   },
   {
+    name: 'pages at deep offsets, each another',
+    together: 100,
+    usesStore: true,
+    once: (target) =>
+      target.send('GET', `/v1/tokens/${SOL}/trades?limit=1000&offset=${9_000 - (asked++ % 1_000)}`)
+  },
+  {
     name: 'wallet pages',
     together: 50,
     usesStore: true,
