@@ -34,6 +34,8 @@ const apiKey = z
     ratePerMinute: z.number().nullable(),
     /** Units of work; null, or absent in keys of earlier versions: the configured default applies. */
     workPerMinute: z.number().nullable().optional(),
+    /** Rows of exports; null, or absent in keys of earlier versions: the default applies. */
+    exportRowsPerDay: z.number().nullable().optional(),
     /** Valid strictly before; null never ends. */
     expiresAtMs: z.number().nullable(),
     revokedAtMs: z.number().nullable(),

@@ -1,7 +1,7 @@
 import type { KeyRow } from '../../storage/access-documents.ts'
 import { entriesFor, type OriginUse } from './origin-entry.ts'
 import { AddressRanges } from './address-ranges.ts'
-import { WORK_PER_MINUTE } from '../kernel/work/work-units.ts'
+import { EXPORT_ROWS_PER_DAY, WORK_PER_MINUTE } from '../kernel/work/work-units.ts'
 
 export type KeyState = 'active' | 'expired' | 'revoked'
 
@@ -21,6 +21,8 @@ export class Caller {
   readonly ratePerMinute: number
   /** Maximum units of work per minute. */
   readonly workPerMinute: number
+  /** Maximum rows that exports send in a day of UTC; 0 allows no export. */
+  readonly exportRowsPerDay: number
   /** Units per minute above which a tenant's total use refuses this key. */
   readonly tenantWorkPerMinute: number
   /** The names of the key and its tenant in the work counter; they differ from all names in the call counter. */
@@ -34,6 +36,7 @@ export class Caller {
     this.scopes = row.scopes
     this.ratePerMinute = row.ratePerMinute ?? defaultRatePerMinute
     this.workPerMinute = row.workPerMinute ?? defaultWorkPerMinute
+    this.exportRowsPerDay = row.exportRowsPerDay ?? EXPORT_ROWS_PER_DAY
     this.tenantWorkPerMinute = Math.max(this.workPerMinute, defaultWorkPerMinute)
     this.workNames = { key: `work of key ${row.id}`, tenant: `work of tenant ${row.tenant}` }
     this.#addresses = row.allowedIps.length === 0 ? null : new AddressRanges(row.allowedIps)

@@ -28,7 +28,7 @@ const request = requestsOf({
 const LARGEST_PAGE = { limit: '1000' } as const
 const TENANT_COLUMNS = 'name created_at keys'
 const KEY_COLUMNS =
-  'id tenant name prefix status scopes rate_limit_per_minute work_limit_per_minute expires_at'
+  'id tenant name prefix status scopes rate_limit_per_minute work_limit_per_minute export_rows_per_day expires_at'
 
 const TENANTS: CommandGroup = {
   position: 120,
@@ -84,6 +84,11 @@ const KEYS: CommandGroup = {
           value: 'UNITS',
           parameter: 'work_limit_per_minute',
           meaning: 'units of work a minute; default: MILLRACE_WORK_PER_MINUTE'
+        },
+        'export-rows': {
+          value: 'ROWS',
+          parameter: 'export_rows_per_day',
+          meaning: 'rows that exports may send in a day of UTC; 0: no exports; default: 1000000'
         },
         expires: {
           value: 'TIME',

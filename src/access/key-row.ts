@@ -10,6 +10,7 @@ export type KeyAttributes = Pick<
   | 'scopes'
   | 'ratePerMinute'
   | 'workPerMinute'
+  | 'exportRowsPerDay'
   | 'expiresAtMs'
   | 'allowedIps'
   | 'corsOrigins'
@@ -29,6 +30,7 @@ export function newKey(key: string, attributes: KeyAttributes, nowMs: number): I
     scopes,
     ratePerMinute,
     workPerMinute = null,
+    exportRowsPerDay = null,
     expiresAtMs,
     allowedIps,
     corsOrigins
@@ -45,6 +47,7 @@ export function newKey(key: string, attributes: KeyAttributes, nowMs: number): I
       createdAtMs: nowMs,
       ratePerMinute,
       workPerMinute,
+      exportRowsPerDay,
       expiresAtMs,
       revokedAtMs: null,
       allowedIps,
@@ -65,6 +68,7 @@ export function isSameKey(row: KeyRow, other: KeyRow | undefined): boolean {
     row.successor === other.successor &&
     row.ratePerMinute === other.ratePerMinute &&
     (row.workPerMinute ?? null) === (other.workPerMinute ?? null) &&
+    (row.exportRowsPerDay ?? null) === (other.exportRowsPerDay ?? null) &&
     row.tenant === other.tenant &&
     row.name === other.name &&
     row.prefix === other.prefix &&

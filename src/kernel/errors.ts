@@ -114,6 +114,17 @@ export const ERRORS = errorKinds({
       'Wait the seconds in `Retry-After`. `violated-policies` names the quota. `RateLimit` on every answer shows what is left of calls and work.',
     example: 'this key may make 600 requests a minute; the next minute begins in 12 s'
   }),
+  EXPORT_REFUSED: final(403, 'export_not_allowed', 'Export not allowed', {
+    meaning: 'The API key may export no rows: its limit `export_rows_per_day` is 0.',
+    remedy: 'Give `limit` to read the rows page by page, or use a key with the limit.',
+    example: 'this key may export no rows; give limit to read them page by page'
+  }),
+  EXPORT_ROWS_EXCEEDED: retryable(429, 'export_rows_exceeded', 'Export rows exceeded', {
+    meaning: 'The API key has exported all the rows that it may export on a day of UTC.',
+    remedy:
+      'Continue after the seconds in `Retry-After`, from the last row that you have. Or give `limit` to read page by page.',
+    example: 'this key may export 1000000 rows a day; the next day begins in 3600 s'
+  }),
   INDEX_LOADING: retryable(503, 'index_loading', 'Index loading', {
     meaning: 'The service has just started and is still loading the data for this answer from the store.',
     remedy: 'Retry after the seconds in `Retry-After`.',

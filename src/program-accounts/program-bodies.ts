@@ -87,11 +87,20 @@ export function programBody(status: ProgramStatus, head: number | null): z.input
   }
 }
 
-/** Returns the JSON text of an account in a list, as `programAccountsAnswer` describes it. */
-export const accountText =
-  (program: string, encoding: AccountEncoding): RowText =>
-  (address, { lamports, executable, rentEpoch, data: { length } }, data) =>
-    `{"pubkey":"${address}","account":{"lamports":"${lamports}","owner":"${program}","executable":${executable},"rent_epoch":"${rentEpoch}","space":${length},"data":["${data}","${encoding}"]}}`
+/** Returns the JSON text of an account in a list, as `programAccountsAnswer` describes it, or of its selected fields. */
+export const accountText = (
+  program: string,
+  encoding: AccountEncoding,
+  fields: readonly string[] | null = null
+): RowText => {
+  const texts: Readonly<Record<string, RowText>> = {
+    pubkey: (address) => `"pubkey":"${address}"`,
+    account: (_, { lamports, executable, rentEpoch, data: { length } }, data) =>
+      `"account":{"lamports":"${lamports}","owner":"${program}","executable":${executable},"rent_epoch":"${rentEpoch}","space":${length},"data":["${data}","${encoding}"]}`
+  }
+  const chosen = (fields ?? ['pubkey', 'account']).map((name) => texts[name]!)
+  return (...row) => `{${chosen.map((text) => text(...row)).join(',')}}`
+}
 
 /** Renders a list of accounts whose rows are rendered already. */
 export function programAccountsBytes({

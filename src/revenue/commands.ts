@@ -48,9 +48,18 @@ const REVENUE: CommandGroup = {
     }),
     events: request({
       summary: 'Lists the newest rows of the ledger.',
-      examples: ['millrace revenue events --limit 100 --key $KEY'],
+      examples: [
+        'millrace revenue events --limit 100 --key $KEY',
+        'millrace revenue events --from 2026-07-01 --to 2026-08-01 --kind fee --role treasury --key $KEY'
+      ],
       endpoint: async () => (await import('./routes/revenue-events.ts')).revenueEvents,
       flags: {
+        from: { value: 'TIME', meaning: 'only rows at or after this time: unix seconds, or ISO 8601' },
+        to: { value: 'TIME', meaning: 'only rows before this time' },
+        address: { value: 'ADDRESS', meaning: 'only rows of this watched address' },
+        role: { value: 'ROLE', meaning: 'only rows of the addresses with this role' },
+        mint: { value: 'MINT', meaning: 'only rows of this mint' },
+        kind: { value: 'KIND', meaning: 'only rows of this kind, such as swap or fee' },
         limit: { value: 'COUNT', fallback: '20', meaning: 'number of rows, at most 1000; default: 20' }
       },
       columns: 'ts label kind delta symbol value_usd counterparty signature',

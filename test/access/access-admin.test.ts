@@ -79,6 +79,7 @@ t.test('a key is made with what was asked for, shown once, and works', async (t)
     scopes: ['data:read', 'stream'],
     rate_limit_per_minute: 7,
     work_limit_per_minute: 9_000,
+    export_rows_per_day: 0,
     expires_at: '2026-08-24T15:00:00+02:00',
     allowed_ips: ['127.0.0.0/8', '::1'],
     cors_origins: ['https://app.example.org']
@@ -394,11 +395,17 @@ t.test('a key may read its own attributes, and nothing of other keys', async (t)
     prefix: keyOf(made).slice(0, 12),
     name: 'revenue only',
     scopes: ['revenue'],
-    limits: { rate_limit_per_minute: 5, work_limit_per_minute: 3_000_000, window_seconds: 60 },
+    limits: {
+      rate_limit_per_minute: 5,
+      work_limit_per_minute: 3_000_000,
+      export_rows_per_day: 1_000_000,
+      window_seconds: 60
+    },
     usage: {
       calls: 2,
       remaining: 3,
       work_remaining: 3_000_000 - Number(first.headers['x-work-units']),
+      export_rows_remaining: 1_000_000,
       resets_at: NOON / 1000 + 60
     },
     expires_at: '2027-01-01T00:00:00.000Z',

@@ -91,9 +91,9 @@ t.test('a table has a heading, and a key beside it that is shown once', async (t
   const made = await run(['keys', 'create', '--tenant', 'demo', '--data-dir', dataDir])
   t.match(
     made.lines[0],
-    /^id +tenant +name +prefix +status +scopes +rate_limit_per_minute +work_limit_per_minute +expires_at$/
+    /^id +tenant +name +prefix +status +scopes +rate_limit_per_minute +work_limit_per_minute +export_rows_per_day +expires_at$/
   )
-  t.match(made.lines[1], /^[0-9a-f-]{36} +demo +– +mr_live_\w{4} +active +data:read,rpc:read.* +– +–$/)
+  t.match(made.lines[1], /^[0-9a-f-]{36} +demo +– +mr_live_\w{4} +active +data:read,rpc:read.* +– +– +–$/)
   t.match(made.lines[2], /^key, shown only now: {2}mr_live_\w{24}_\w{6}$/)
   t.equal(made.lines.length, 3)
   const listed = await run(['keys', 'list', '--data-dir', dataDir])

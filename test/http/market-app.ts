@@ -132,6 +132,7 @@ export async function marketApp(
     directory = ownDirectory(t),
     timerMs = (ms) => (ms === DEADLINE_MS ? ms * PATIENCE : ms),
     hasFaultyKeys = false,
+    onApp = () => undefined,
     ...overrides
   }: {
     readonly hotBytesMax?: number
@@ -140,6 +141,8 @@ export async function marketApp(
     readonly timerMs?: (ms: number) => number
     /** Whether keys and tenants are in the faulty storage too. */
     readonly hasFaultyKeys?: boolean
+    /** Adds routes before the app is ready. */
+    readonly onApp?: (world: MarketApp) => void
   } & Partial<
     Pick<
       AppNeeds,
@@ -272,10 +275,11 @@ export async function marketApp(
         headers: response.headers,
         type,
         text: response.body,
-        body: type.includes('json') && response.body !== '' ? (JSON.parse(response.body) as Body) : NO_BODY
+        body: /[/+]json/.test(type) && response.body !== '' ? (JSON.parse(response.body) as Body) : NO_BODY
       }
     }
   }
+  onApp(world)
   t.teardown(async () => {
     await app.close()
     await storage.close()

@@ -382,3 +382,58 @@ t.test('a bad parameter is refused with its name', async (t) => {
     t.match(await app.send('GET', `${PATH}?${query}`), { status: 400, body: { code, detail } }, query)
   t.match(await app.send('GET', `${PATH}?address=${GRAIN}`), { status: 404 })
 })
+
+t.test('rows are filtered by mint, kind and role, and exported as a table', async (t) => {
+  const app = await revenueClient(t)
+  for (const [address, role] of [
+    [ALICE, 'treasury'],
+    [BOB, 'fee_wallet']
+  ] as const)
+    await app.watch(address, 1, { role })
+  const kinds = ['fee', 'swap', 'transfer'] as const
+  for (const address of [ALICE, BOB])
+    await app.ledger(
+      address,
+      Array.from({ length: 40 }, (_, at) => ({
+        slot: 10 + at,
+        entries: entriesOf(10 + at, 100, {
+          account: address,
+          kind: kinds[at % 3]!,
+          ...(at % 2 === 0 ? { mint: USDC, isNative: false } : {})
+        })
+      }))
+    )
+  await app.blocks(...Array.from({ length: 40 }, (_, at) => 10 + at))
+  await app.endAt(49)
+  const all = await walk(app, '', 1000)
+  t.equal(all.length, 8_000)
+  for (const [query, matches] of [
+    ['kind=fee', ({ kind }: Row) => kind === 'fee'],
+    [`mint=${USDC}`, ({ mint }: Row) => mint === USDC],
+    [`mint=${USDC}&kind=swap`, ({ mint, kind }: Row) => mint === USDC && kind === 'swap'],
+    ['role=treasury', ({ role }: Row) => role === 'treasury'],
+    ['role=treasury&kind=reward', () => false],
+    ['role=none', () => false]
+  ] as const) {
+    const found: Row[] = []
+    for (let after = ''; ;) {
+      const { status, body } = await app.send('GET', `${PATH}?${query}&limit=700${after}`)
+      t.equal(status, 200)
+      found.push(...body.data)
+      if (body.nextCursor === null) break
+      after = `&after=${body.nextCursor}`
+    }
+    t.strictSame(idsOf(found), idsOf(all.filter(matches)), query)
+    const table = await app.get(`${PATH}?${query}&from=0&to=${NOON + 100}&format=ndjson&order=asc`, {
+      'x-api-key': await app.makeKey(['revenue'])
+    })
+    const lines = table.text.split('\n').slice(0, -1)
+    t.strictSame(
+      lines.map((line) => JSON.parse(line) as unknown),
+      all.filter(matches).toReversed(),
+      `${query} exported, oldest first`
+    )
+  }
+  for (const bad of ['kind=none', 'mint=x', 'role=Treasury'])
+    t.equal((await app.send('GET', `${PATH}?${bad}`)).status, 400, bad)
+})

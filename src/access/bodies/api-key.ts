@@ -34,6 +34,10 @@ export const keyAnswer = z
       .int()
       .nullable()
       .describe('Units of work allowed per clock minute; null: the default of the service'),
+    export_rows_per_day: z
+      .int()
+      .nullable()
+      .describe('Rows that exports may send in a day of UTC; 0: no exports. Null: 1,000,000'),
     allowed_ips: z
       .array(z.string())
       .describe('IP addresses and CIDR ranges that may use the key; empty: all'),
@@ -69,6 +73,7 @@ export function keyBody(row: KeyRow, nowMs: number): z.infer<typeof keyAnswer> {
     status: keyState(row, nowMs),
     rate_limit_per_minute: row.ratePerMinute,
     work_limit_per_minute: row.workPerMinute ?? null,
+    export_rows_per_day: row.exportRowsPerDay ?? null,
     allowed_ips: [...row.allowedIps],
     cors_origins: [...row.corsOrigins],
     created_at: momentText(row.createdAtMs),

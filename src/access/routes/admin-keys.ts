@@ -22,6 +22,8 @@ import { ERRORS } from '../../kernel/errors.ts'
 const RATE_MAX = 1_000_000
 /** Maximum units of work per minute: those of 166 cores. More would never be reached. */
 const WORK_MAX = 1_000_000_000
+/** Maximum exported rows per day: 1.2 TB of trades as CSV, more than one process writes in a day. */
+const EXPORT_ROWS_MAX = 1_000_000_000
 /** Arbitrary; a key with all ranges and origins takes several kilobytes of memory in every process. */
 const ADDRESSES_MAX = 64
 const ORIGINS_MAX = 16
@@ -30,10 +32,10 @@ const GRACE_SECONDS_MAX = 30 * 86_400
 
 const keyParams = z.object({ id: z.string().min(1).describe('The id of a key') })
 
-/** A limit of a key from 1 on; null for the default of the service. */
-const limitOf = (max: number) => {
-  const error = `must be a whole number between 1 and ${max}`
-  return z.int(error).min(1, error).max(max, error).nullable().default(null)
+/** A limit of a key; null for the default of the service. */
+const limitOf = (max: number, min = 1) => {
+  const error = `must be a whole number between ${min} and ${max}`
+  return z.int(error).min(min, error).max(max, error).nullable().default(null)
 }
 
 export const createKey = endpoint({
@@ -62,6 +64,9 @@ export const createKey = endpoint({
     ),
     work_limit_per_minute: limitOf(WORK_MAX).describe(
       'Units of work allowed per clock minute; null: the default of the service. All keys of a tenant share the larger of this and the default'
+    ),
+    export_rows_per_day: limitOf(EXPORT_ROWS_MAX, 0).describe(
+      'Rows that exports may send in a day of UTC; 0: no exports. Null: 1,000,000'
     ),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time as in 2027-01-31T12:00:00Z' })
@@ -98,6 +103,7 @@ export const createKey = endpoint({
         scopes: ['data:read'],
         rate_limit_per_minute: 60,
         work_limit_per_minute: 300_000,
+        export_rows_per_day: 0,
         expires_at: '2099-01-01T00:00:00Z',
         allowed_ips: ['10.0.0.0/8', '2001:db8::/32'],
         cors_origins: ['https://app.example.org']
@@ -192,6 +198,7 @@ export const adminKeyRoutes: FastifyPluginAsync<Pick<HttpKernel, 'keys' | 'clock
       scopes,
       ratePerMinute: body.rate_limit_per_minute,
       workPerMinute: body.work_limit_per_minute,
+      exportRowsPerDay: body.export_rows_per_day,
       expiresAtMs,
       allowedIps: body.allowed_ips,
       corsOrigins: body.cors_origins

@@ -26,12 +26,14 @@ export const me = endpoint({
     limits: z.object({
       rate_limit_per_minute: count('Calls allowed in a window'),
       work_limit_per_minute: count('Units of work allowed in a window'),
+      export_rows_per_day: count('Rows that exports may send in a day of UTC; 0: no exports'),
       window_seconds: count('Length of a window in seconds; windows are clock minutes')
     }),
     usage: z.object({
       calls: count('Calls counted in this window, this one included'),
       remaining: count('Calls left in it'),
       work_remaining: count('Units of work left to the key, and to its tenant, before this call'),
+      export_rows_remaining: count('Rows of exports left in this day of UTC'),
       resets_at: count(`Start of the next window; ${CLOCKS.service}, Unix seconds`)
     }),
     expires_at,
@@ -60,12 +62,14 @@ export const meRoutes: FastifyPluginAsync<Pick<HttpKernel, 'limits' | 'clock'>> 
       limits: {
         rate_limit_per_minute: ratePerMinute,
         work_limit_per_minute: caller.workPerMinute,
+        export_rows_per_day: caller.exportRowsPerDay,
         window_seconds: WINDOW_SECONDS
       },
       usage: {
         calls: ratePerMinute - use.left,
         remaining: use.left,
         work_remaining: work.left,
+        export_rows_remaining: await app.exports.left(caller),
         resets_at: use.resetAt
       },
       expires_at: row.expiresAtMs === null ? null : momentText(row.expiresAtMs),

@@ -34,6 +34,12 @@ export const CANDLE = z
   })
   .meta({ id: 'Candle', description: 'Prices and volume of a pair in one bucket' })
 
+/** Columns of candles as CSV and Parquet. The order never changes, and new columns come last. */
+export const CANDLE_COLUMNS = [
+  ...['ts', 'ts_ms', 'open', 'high', 'low', 'close', 'volume_usd', 'volume_token', 'volume_cash'],
+  ...['trades', 'buys', 'sells', 'closed', 'unpriced_trades', 'source']
+] as const satisfies readonly (keyof z.input<typeof CANDLE>)[]
+
 export const CANDLES = z
   .object({
     cash_mint: schema.address('The cash of the pair, even if the request names no cash'),

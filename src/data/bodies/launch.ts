@@ -42,6 +42,14 @@ export const LAUNCH = z
   })
   .meta({ id: 'Launch', description: 'The creation of a token on a launchpad' })
 
+/** Columns of launches as CSV and Parquet. The order never changes, and new columns come last. */
+export const LAUNCH_COLUMNS = [
+  ...['cursor', 'ts', 'ts_ms', 'block_time', 'slot', 'signature', 'tx_index', 'ix_index', 'inner_ix_index'],
+  ...['venue', 'program', 'pool', 'kind', 'event', 'mint', 'symbol', 'name', 'uri', 'decimals', 'supply_raw'],
+  ...['creator', 'user', 'fee_payer', 'base_mint', 'quote_mint', 'curve', 'status', 'ingested_at'],
+  ...['commitment', 'source']
+] as const satisfies readonly (keyof z.input<typeof LAUNCH>)[]
+
 /** Renders a launch: its documented fields, the lifecycle status, and the event's own fields. */
 export function launchBody(row: LaunchRow, archiveEnd: ArchiveEnd = null): z.input<typeof LAUNCH> {
   const mint = pubkeyToBase58(row.mint)

@@ -96,21 +96,26 @@ const isOfSeconds = (interval: CandleInterval): interval is (typeof SECOND_INTER
   (SECOND_INTERVALS as readonly string[]).includes(interval)
 
 /** Returns the name of a list, to which its cursors belong. `of` names the series. */
-function nameOf(of: readonly string[], query: CandleListQuery): string {
+function nameOf(of: readonly string[], query: CandleListQuery, isExport: boolean): string {
   const { interval, currency, raw, fill, from = 0, to = Number.MAX_SAFE_INTEGER } = query
-  return [...of, interval, currency, Number(raw), fill, from, to].join(':')
+  const name = [...of, interval, currency, Number(raw), fill, from, to].join(':')
+  return isExport ? `${name}:export` : name
 }
 
 /** Tells whether a query continues the list of a series. */
-export const continuesCandles = (of: readonly string[], query: CandleListQuery): boolean =>
-  query.after !== undefined && isCursorOf(nameOf(of, query), query.after)
+export const continuesCandles = (of: readonly string[], query: CandleListQuery, isExport: boolean): boolean =>
+  query.after !== undefined && isCursorOf(nameOf(of, query, isExport), query.after)
 
-/** Opens a list at the head of the index or, without one, of the archive. Throws if its range or its cursor is invalid. */
+/**
+ * Opens a list at the head of the index or, without one, of the archive. The pages of an export lead from the oldest candle
+ * to the newest one, and have cursors of their own. Throws if its range or its cursor is invalid.
+ */
 export function openCandles(
   of: readonly string[],
   query: CandleListQuery,
   market: MarketStores,
-  newest: SlotRow | null
+  newest: SlotRow | null,
+  isExport = false
 ): CandleList {
   checkRange(query)
   const head = newest ?? market.archiveEnd
@@ -118,15 +123,26 @@ export function openCandles(
   if (head !== null && isOfSeconds(interval) && end <= head.blockTime - SECONDS_RETAINED) {
     throw invalid('to', `must be in the last hour of the index, because interval is ${interval}`)
   }
-  const list = nameOf(of, query)
+  const list = nameOf(of, query, isExport)
+  if (isExport) {
+    const from = query.after === undefined ? (query.from ?? 0) : readPageCursor(list, query.after)
+    return {
+      page: async (series, slices) =>
+        series === null || head === null
+          ? NO_CANDLES
+          : candleExportPage({ list, query: { ...query, from }, market, head, to: end }, series, slices)
+    }
+  }
   const to = query.after === undefined ? end : Math.min(end, readPageCursor(list, query.after))
   return {
     page: async (series, slices) =>
       series === null || head === null
-        ? { data: [], nextCursor: null, changesWith: 'tags' }
+        ? NO_CANDLES
         : candleListPage({ list, query, market, head, to }, series, slices)
   }
 }
+
+const NO_CANDLES: CandleListPage = { data: [], nextCursor: null, changesWith: 'tags' }
 
 interface OpenList {
   readonly list: string
@@ -136,11 +152,17 @@ interface OpenList {
   readonly to: number
 }
 
-async function candleListPage(
-  { list, query, market, head, to }: OpenList,
+async function candleListPage(open: OpenList, series: CandleSeries, slices: Slices): Promise<CandleListPage> {
+  const { older, ...page } = await candleRows(open, series, slices)
+  return { ...page, nextCursor: older === null ? null : writePageCursor(open.list, older) }
+}
+
+/** Reads the newest candles of a range. `older` is the `to` of the candles before them; null at the start of the range. */
+async function candleRows(
+  { query, market, head, to }: OpenList,
   series: CandleSeries,
   slices: Slices
-): Promise<CandleListPage> {
+): Promise<Omit<CandleListPage, 'nextCursor'> & { readonly older: number | null }> {
   const { interval, currency, limit, fill } = query
   const seconds = intervalSeconds(interval)
   const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
@@ -171,11 +193,43 @@ async function candleListPage(
   const end = newest === undefined ? -Infinity : newest.candle.ts + seconds
   const isOver = Math.max(end, fill === 'previous' ? to : -Infinity) <= head.blockTime - TIME_FALLS_MAX
   const changesWith: RefreshTrigger = isOfSeconds(interval) ? 'block' : isOver ? 'tags' : 'minute'
-  return {
-    data,
-    nextCursor: page.older === null ? null : writePageCursor(list, page.older),
-    changesWith
+  return { data, older: page.older, changesWith }
+}
+
+/**
+ * Returns the oldest page of a range: the candles of as many buckets as it may have candles. Buckets without a candle before
+ * them are passed over, in steps that double.
+ */
+async function candleExportPage(
+  { list, query, market, head, to }: OpenList,
+  series: CandleSeries,
+  slices: Slices
+): Promise<CandleListPage> {
+  const { interval, limit, fill } = query
+  const seconds = intervalSeconds(interval)
+  const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
+  const end = Math.min(to, bucketStart(interval, head.blockTime) + seconds)
+  const source = sourceOf(market, series, interval, slices)
+  let from = bucketStart(interval, Math.max(query.from ?? 0, oldest) + seconds - 1)
+  // A filled list repeats a price from before its range, so none of its buckets may be passed over.
+  for (let span = limit * seconds; fill === 'none' && from < end; span *= 2) {
+    const { candles, cutAt } = await source.range({ from, to: Math.min(end, from + span), limit: 1 })
+    if (candles.length > 0 || cutAt !== null) {
+      if (span === limit * seconds) break
+      span = (limit * seconds) / 2
+    } else from += span
+    await slices.pause()
   }
+  const until = Math.min(end, from + limit * seconds)
+  const pages: CandleListPage['data'][] = []
+  for (let before: number | null = until; before !== null && from < end;) {
+    const open = { list, query: { ...query, from }, market, head, to: before }
+    const { data, older } = await candleRows(open, series, slices)
+    pages.unshift(data)
+    before = older
+  }
+  const nextCursor = until >= end ? null : writePageCursor(list, until)
+  return { data: pages.flat(), nextCursor, changesWith: 'block' }
 }
 
 /** Candles of seconds, and those of some of the pair's trades, are folded from rows; the others are stored. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { CANDLES } from '../bodies/candle.ts'
+import { CANDLE_COLUMNS, CANDLES } from '../bodies/candle.ts'
 import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
@@ -43,6 +43,7 @@ pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it 
     ...CANDLE_LIST_QUERY
   }),
   answer: CANDLES,
+  columns: CANDLE_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID],
   examples: [
     { name: 'SOL in dollars by the hour', params: { mint: WSOL }, query: { interval: '1h', limit: '24' } },
@@ -56,15 +57,15 @@ export const candleRoutes: FastifyPluginAsync<Pick<DataNeeds, 'storage' | 'archi
   { storage, archive, cash: cashes }
 ) => {
   const marketOf = marketReader({ storage, archive })
-  serveCached(app, candles, async ({ params: { mint }, query, head: newest, slices }) => {
+  serveCached(app, candles, async ({ params: { mint }, query, head: newest, slices, isExport }) => {
     if (query.cash !== undefined && cashes.of(query.cash) === undefined) {
       throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
     }
     const seriesIn = (cash: Pubkey): string[] => ['candles', ...[mint, cash].map(pubkeyToBase58)]
     const market = marketOf()
-    const pair = await pairOf(market, mint, query, seriesIn)
+    const pair = await pairOf(market, mint, query, seriesIn, isExport)
     const cash = query.cash ?? pair?.cash ?? usualCash(mint)
-    const list = openCandles(seriesIn(cash), query, market, newest)
+    const list = openCandles(seriesIn(cash), query, market, newest, isExport)
     const { data, nextCursor, changesWith } = await list.page(pair && { pair }, slices)
     return {
       body: { cash_mint: pubkeyToBase58(cash), data, nextCursor },
@@ -79,11 +80,12 @@ async function pairOf(
   market: MarketStores,
   mint: Pubkey,
   query: CandleListQuery & { readonly cash?: Pubkey | undefined },
-  seriesIn: (cash: Pubkey) => string[]
+  seriesIn: (cash: Pubkey) => string[],
+  isExport: boolean
 ): Promise<PairRow | null> {
   const { cash, after } = query
   if (cash !== undefined) return market.pairs.get({ mint, cash })
   if (after === undefined) return defaultPair(market, mint)
   const pairs = await market.pairs.ofMint(mint)
-  return pairs.find((pair) => continuesCandles(seriesIn(pair.cash), query)) ?? null
+  return pairs.find((pair) => continuesCandles(seriesIn(pair.cash), query, isExport)) ?? null
 }

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { POOL_CANDLES } from '../bodies/candle.ts'
+import { CANDLE_COLUMNS, POOL_CANDLES } from '../bodies/candle.ts'
 import { POOL } from '../bodies/pool.ts'
 import { listOf } from '../../kernel/http/schema.ts'
 import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import { TRADE } from '../bodies/trade-schema.ts'
-import { tradeBody } from '../bodies/trade.ts'
+import { TRADE_COLUMNS } from '../bodies/trade-columns.ts'
+import { tradeRenderer } from '../bodies/trade-fields.ts'
 import { pubkeyToBase58, samePubkey } from '../../chain/pubkey.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { DATA_ERRORS } from '../errors.ts'
@@ -44,6 +45,7 @@ and filters them by pool. ${TRADE_LIST_RULES} ${ROWS_OF_ARCHIVE} Empty for an un
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(TRADE),
+  columns: TRADE_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID],
   examples: [{ name: 'The newest of a pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
 })
@@ -59,6 +61,7 @@ Empty for an unknown pool, and for a pool of two tokens.`,
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object(CANDLE_LIST_QUERY),
   answer: POOL_CANDLES,
+  columns: CANDLE_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID],
   examples: [
     { name: 'A pool of SOL by the minute', params: { pool: EXAMPLE_POOL }, query: { limit: '30' } },
@@ -81,7 +84,7 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
     return { body: bodies[0]!, dependsOn, changesWith: 'minute', ...limits }
   })
 
-  serveCached(app, poolTrades, async ({ params, query, slices }) => {
+  serveCached(app, poolTrades, async ({ params, query, fields, slices }) => {
     const { pools, trades, blocks, archiveEnd } = marketOf()
     const row = await pools.get(params.pool)
     const { rows, nextCursor } = await tradePage(
@@ -91,14 +94,14 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
       async (page) => (row === null ? [] : trades.ofMint(row.base, page)),
       row === null ? undefined : tradesAmong(row)
     )
-    const data = await slices.map(rows, (trade) => tradeBody(trade, cash, archiveEnd))
+    const data = await slices.map(rows, tradeRenderer(fields, cash, archiveEnd))
     return { body: { data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
   })
 
-  serveCached(app, poolCandles, async ({ params, query, head: newest, slices }) => {
+  serveCached(app, poolCandles, async ({ params, query, head: newest, slices, isExport }) => {
     const market = marketOf()
     const address = pubkeyToBase58(params.pool)
-    const list = openCandles(['pool-candles', address], query, market, newest)
+    const list = openCandles(['pool-candles', address], query, market, newest, isExport)
     const row = await market.pools.get(params.pool)
     const cash = row === null || row.quoteListed ? null : row.quote
     const pair = row === null || cash === null ? null : await market.pairs.get({ mint: row.base, cash })

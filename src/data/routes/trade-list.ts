@@ -3,8 +3,8 @@ import type { PageRequest } from '../../../storage/port.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { READ_ROWS, type Slices } from '../../kernel/work/slices.ts'
 import type { DataNeeds } from './needs.ts'
-import { readPagePlace, writePageCursor } from '../../kernel/http/page-cursor.ts'
-import { checkPaging, paging } from '../../kernel/http/parameters.ts'
+import { readRowPlace, writePageCursor } from '../../kernel/http/page-cursor.ts'
+import { checkPaging, rowPaging } from '../../kernel/http/parameters.ts'
 import {
   checkRange,
   cursorRange,
@@ -15,7 +15,7 @@ import {
 } from './trade-filters.ts'
 
 /** Query of a list of trades. */
-export const TRADE_LIST_QUERY = { ...paging(1000, 100), ...TRADE_FILTERS } as const
+export const TRADE_LIST_QUERY = { ...rowPaging(1000, 100), ...TRADE_FILTERS } as const
 
 /** Documentation of the limits of filtered requests. */
 export const TRADE_LIST_RULES = `A request with filters reads at most \`offset\` + 10,000 rows, for at most one second. So a page can \
@@ -61,7 +61,7 @@ export async function tradePage(
   checkPaging(query)
   checkRange(query)
   const list = `${name}:${order}:${filterText(filters)}`
-  const place = after === undefined ? undefined : readPagePlace(list, after)
+  const place = after === undefined ? undefined : readRowPlace(list, after)
   const start = place?.cursor
   const skip = place?.skip ?? offset
   const matches = bothOf(matcherOf(filters), among?.matches ?? null)

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { listOf } from '../../kernel/http/schema.ts'
 import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import { TRADE } from '../bodies/trade-schema.ts'
-import { tradeBody } from '../bodies/trade.ts'
+import { TRADE_COLUMNS } from '../bodies/trade-columns.ts'
+import { tradeRenderer } from '../bodies/trade-fields.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { DataNeeds } from './needs.ts'
@@ -23,6 +24,7 @@ export const tokenTrades = endpoint({
   params: z.object({ mint: address.describe('The token') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(TRADE).meta({ id: 'Trades' }),
+  columns: TRADE_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID],
   examples: [
     { name: 'The newest of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } },
@@ -35,13 +37,13 @@ export const tradeRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, tokenTrades, async ({ params: { mint }, query, slices }) => {
+  serveCached(app, tokenTrades, async ({ params: { mint }, query, fields, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `trades:${pubkeyToBase58(mint)}`
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofMint(mint, page)
     )
-    const data = await slices.map(rows, (row) => tradeBody(row, cash, archiveEnd))
+    const data = await slices.map(rows, tradeRenderer(fields, cash, archiveEnd))
     return { body: { data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
   })
 }

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { listOf } from '../../kernel/http/schema.ts'
 import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import { WALLET_TRADE } from '../bodies/trade-schema.ts'
-import { walletTradeBody } from '../bodies/trade.ts'
+import { WALLET_TRADE_COLUMNS } from '../bodies/trade-columns.ts'
+import { walletTradeRenderer } from '../bodies/trade-fields.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
@@ -23,6 +24,7 @@ export const walletTrades = endpoint({
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(WALLET_TRADE).meta({ id: 'WalletTrades' }),
+  columns: WALLET_TRADE_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID],
   examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { limit: '10' } }]
 })
@@ -32,13 +34,13 @@ export const walletTradeRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, walletTrades, async ({ params: { wallet }, query, slices }) => {
+  serveCached(app, walletTrades, async ({ params: { wallet }, query, fields, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `wallet-trades:${pubkeyToBase58(wallet)}`
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofWallet(wallet, page)
     )
-    const data = await slices.map(rows, (row) => walletTradeBody(row, cash, archiveEnd))
+    const data = await slices.map(rows, walletTradeRenderer(fields, cash, archiveEnd))
     return { body: { data, nextCursor }, dependsOn: [wallet], changesWith: 'tags' }
   })
 }

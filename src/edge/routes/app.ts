@@ -17,6 +17,7 @@ import { HandshakePort, handshakesAlone } from '../../kernel/http/handshake-port
 import type { Turns } from '../../kernel/work/turns.ts'
 import { listenerApp } from '../../kernel/http/listener.ts'
 import { requestIds } from '../../kernel/http/request-id.ts'
+import { RunningExports } from '../../kernel/http/list/running-exports.ts'
 import { UnreadAnswers } from '../../kernel/http/unread-answers.ts'
 
 /** Bytes of a request body that are read before the request is refused; no endpoint takes as many. */
@@ -57,6 +58,7 @@ export function buildApp(given: HttpKernel, parts: HttpParts): FastifyInstance {
   app.decorate('turns', deps.turns)
   app.decorate('unreadAnswers', new UnreadAnswers())
   app.decorate('idempotency', new Idempotency(deps.storage.documents, deps.seal))
+  app.decorate('exports', new RunningExports({ ...deps, documents: deps.storage.documents }))
   app.decorate('served', [])
   app.decorate('handshakePort', handshakePort)
   void app.register(problems)
@@ -91,6 +93,8 @@ declare module 'fastify' {
     unreadAnswers: UnreadAnswers
     /** Executes requests with an `Idempotency-Key` once; null if clients never repeat requests. */
     idempotency: Idempotency | null
+    /** Exports that are being sent. */
+    exports: RunningExports
     /** Every endpoint that is served, for the OpenAPI document. */
     served: Served[]
   }

@@ -64,6 +64,10 @@ const HEADERS = {
     'string',
     'Identifies the answer; send it as `If-None-Match` to get 304 while the answer is unchanged'
   ],
+  Link: [
+    'string',
+    'The next page of a table, with `rel="next"`; absent on the last page, and for JSON, which has `nextCursor`'
+  ],
   'RateLimit-Policy': [
     'string',
     'The quotas of the key, calls as `per-minute` and units as `work` (draft-ietf-httpapi-ratelimit-headers)'

@@ -91,6 +91,12 @@ const HOLDER = z
   })
   .meta({ id: 'Holder' })
 
+/** Columns of holders as CSV. The order never changes, and new columns come last. */
+export const HOLDER_COLUMNS = [
+  ...['rank', 'owner', 'token_account', 'amount', 'amount_raw', 'pct', 'token_accounts'],
+  ...['is_pool', 'is_curve', 'is_burn']
+] as const satisfies readonly (keyof z.input<typeof HOLDER>)[]
+
 export const HOLDERS_PAGE = z
   .object({
     tenant: TENANT,

@@ -33,6 +33,22 @@ const HOLDING = z
   })
   .meta({ id: 'Holding' })
 
+/** Columns of holdings as CSV. The order never changes, and new columns come last. */
+export const HOLDING_COLUMNS = [
+  ...[
+    'mint',
+    'symbol',
+    'name',
+    'decimals',
+    'amount',
+    'amount_raw',
+    'ui_multiplier',
+    'price_usd',
+    'value_usd'
+  ],
+  ...['price_ts', 'token_program', 'token_accounts', 'is_native', 'frozen']
+] as const satisfies readonly (keyof z.input<typeof HOLDING>)[]
+
 export const HOLDINGS_PAGE = z
   .object({
     tenant: TENANT,

@@ -1,6 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { holderBody, HOLDERS_PAGE, listBody, timesOf, type HoldersBody } from '../bodies/holders.ts'
+import {
+  holderBody,
+  HOLDER_COLUMNS,
+  HOLDERS_PAGE,
+  listBody,
+  timesOf,
+  type HoldersBody
+} from '../bodies/holders.ts'
 import type { WorkCount } from '../../access/work-meter.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { shownAmounts } from '../../data/bodies/shown-amounts.ts'
@@ -56,6 +63,7 @@ export const tokenHolders = endpoint({
       .describe('Only holders with at least this share, in percent')
   }),
   answer: HOLDERS_PAGE,
+  columns: HOLDER_COLUMNS,
   errors: [
     ERRORS.CURSOR_INVALID,
     ERRORS.CURSOR_EXPIRED,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { AccountServices } from '../../accounts/services.ts'
-import { holdingBody, HOLDINGS_PAGE, type HoldingBody } from '../bodies/holdings.ts'
+import { HOLDING_COLUMNS, holdingBody, HOLDINGS_PAGE, type HoldingBody } from '../bodies/holdings.ts'
 import { shownAmounts } from '../../data/bodies/shown-amounts.ts'
 import { secondsText } from '../../kernel/http/time.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
@@ -46,6 +46,7 @@ export const walletHoldings = endpoint({
     show_native: flag(true).describe('Whether SOL is listed')
   }),
   answer: HOLDINGS_PAGE,
+  columns: HOLDING_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID, ERRORS.CURSOR_EXPIRED, ERRORS.UPSTREAM_ERROR, ERRORS.UPSTREAM_TIMEOUT],
   examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { limit: '10' } }],
   deadlineMs: NODE_DEADLINE_MS

@@ -69,6 +69,7 @@ const READERS: Readonly<Record<string, (flag: string, text: string) => unknown>>
   CURSOR: cursor,
   'OFFSET:LENGTH,…': ranges,
   SECONDS: wholeNumber,
+  ROWS: wholeNumber,
   UNITS: wholeNumber
 }
 

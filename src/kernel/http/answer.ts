@@ -1,6 +1,8 @@
 import type { SlotRow } from '../../market/rows.ts'
 import type { CacheTag, RefreshTrigger } from './invalidation-index.ts'
 import type { Slices } from '../work/slices.ts'
+import type { ListFormat } from './list/list-format.ts'
+import type { Rendering } from './rendering.ts'
 import type { SlicesOf } from './in-turn.ts'
 
 /** The answer of a cached endpoint, with the conditions under which it stays valid. */
@@ -20,15 +22,20 @@ export interface Answer<Body> {
   readonly isCurrent?: () => boolean
   /** TTL in milliseconds, for values that change without a block; absent for no limit. */
   readonly maxAgeMs?: number
+  /** Renders the body in another form than JSON. Never given with a function as the body. */
+  readonly render?: ((body: Body, slices: Slices) => Promise<Rendering>) | undefined
 }
 
 /** Tells whether a body is rendered anew for each block time of the head. */
 export const isRenderer = <Body>(body: Answer<Body>['body']): body is (headTime: number) => Body =>
   typeof body === 'function'
 
-/** Returns the cache key of an answer to a tenant. A URL contains no space, so keys of two tenants cannot collide. */
-export function answerKey(url: string, tenant: string): string {
-  return `${url} ${tenant}`
+/**
+ * Returns the cache key of an answer to a tenant, in the format that the `Accept` header selects. A URL begins with a slash
+ * and contains no space, so keys of two tenants or formats cannot collide.
+ */
+export function answerKey(url: string, tenant: string, accepted: ListFormat = 'json'): string {
+  return accepted === 'json' ? `${url} ${tenant}` : `${accepted} ${url} ${tenant}`
 }
 
 /**

@@ -7,6 +7,7 @@ import { answerKey } from './answer.ts'
 import type { ResponseCache } from './response-cache.ts'
 import type { HttpKernel } from './http-kernel.ts'
 import { freshnessFields } from './freshness.ts'
+import { acceptedFormat } from './list/list-format.ts'
 import { hostFault } from './host.ts'
 import { findCaller, mayUse } from './plugins/access.ts'
 import { rateFields } from './plugins/limits.ts'
@@ -41,9 +42,11 @@ export function cachedFastPath(
     if (caller === null || caller instanceof ServiceError) return passOn()
     // At this log level each request is logged, which `rest` does.
     if (logger.isLevelEnabled('debug')) return passOn()
-    const cached = responseCache.fresh(answerKey(request.url!, caller.tenant))
+    const cached = responseCache.fresh(
+      answerKey(request.url!, caller.tenant, acceptedFormat(request.headers.accept))
+    )
     if (cached === null || !mayUse(caller, cached.route.scope)) return passOn()
-    const form = formFor(request.headers, cached.rendering, ANSWER_TERMS)
+    const form = formFor(request.headers, cached.rendering, cached.route.terms ?? ANSWER_TERMS)
     // The gzip form is not compressed yet.
     if (form === null) return passOn()
 

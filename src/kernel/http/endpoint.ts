@@ -4,6 +4,8 @@ import type { WorkKind } from '../work/work-units.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
 import type { RouteScope } from './plugins/access.ts'
 import type { ErrorKind } from '../error-kind.ts'
+import { listParameters } from './list/list-parameters.ts'
+import { rowFieldsOf } from './list/row-fields.ts'
 
 /**
  * An example call of the documentation, which a test also makes. Values stand for parameters of the path and the
@@ -64,6 +66,13 @@ export interface Endpoint<
    * each of its pieces.
    */
   readonly takesTurn: boolean
+  /** The names of the fields of its rows, which `fields` selects; null if the answer is not a list. */
+  readonly rowFields: readonly string[] | null
+  /**
+   * The columns of its rows as CSV, in their order: every field once. The order never changes, and new columns come last.
+   * Null for a list that has no other format than JSON.
+   */
+  readonly columns: readonly string[] | null
 }
 
 /** A served endpoint, and whether its answers are cached and have entity tags. */
@@ -104,13 +113,15 @@ export function endpoint<
         | 'weighted'
         | 'work'
         | 'takesTurn'
+        | 'columns'
       >
     >
 ): Endpoint<Params, Query, Body, Answer> {
+  const { method = 'GET', query = NOTHING as unknown as Query, columns = null } = definition
+  const rowFields = method === 'GET' ? rowFieldsOf(definition.answer) : null
   return {
     method: 'GET',
     params: NOTHING as Params,
-    query: NOTHING as Query,
     body: NO_BODY as unknown as Body,
     status: 200,
     errors: [],
@@ -124,7 +135,11 @@ export function endpoint<
     weighted: null,
     work: ['row', 'kibibyte'],
     takesTurn: definition.method === undefined && definition.deadlineMs === undefined,
-    ...definition
+    columns,
+    ...definition,
+    rowFields,
+    // `serve` reads the added parameters; a handler need not know them.
+    query: rowFields === null ? query : (query.extend(listParameters(rowFields, columns)) as unknown as Query)
   }
 }
 

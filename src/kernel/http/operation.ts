@@ -4,6 +4,7 @@ import { pricesText, WORK_PRICES } from '../work/work-units.ts'
 import { ERRORS } from '../errors.ts'
 import type { ErrorKind } from '../error-kind.ts'
 import type { Endpoint, Example, Served } from './endpoint.ts'
+import { EXPORT_TRAILER, isExportable } from './list/export.ts'
 import { IDEMPOTENCY_KEY_MAX } from './idempotency.ts'
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts'
 import { withNullFields } from './null-fields.ts'
@@ -46,6 +47,8 @@ interface Parameter {
   readonly required: boolean
   readonly description?: string
   readonly schema: JsonSchema
+  readonly style?: string
+  readonly explode?: boolean
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
 
@@ -72,6 +75,7 @@ export function operationOf(
     ...parametersOf(query, 'query', examples, schemas),
     ...(isIdempotent ? [IDEMPOTENCY_KEY] : [])
   ]
+  const isExported = isExportable(endpoint)
   const takesAddress = parameters.some(({ schema }) => schema.format === 'solana-address')
   return {
     operationId: operationId(endpoint),
@@ -79,6 +83,7 @@ export function operationOf(
     summary,
     description: [
       description,
+      isExported ? EXPORT_TEXT : undefined,
       costText(weighted),
       scope === 'open' ? undefined : workText(work, isCached),
       neededKey(scope)
@@ -95,6 +100,21 @@ export function operationOf(
     }
   }
 }
+
+const EXPORT_TEXT = `With \`from\`, \`to\` and a table (\`format=csv\` or \`ndjson\`), but without \`limit\`, the answer is an export: all rows in one stream, counted against \`export_rows_per_day\` of the key. A complete export ends with the trailer \`${EXPORT_TRAILER}\`; any other breaks off.`
+
+/** Returns the other formats of a list. */
+const tableContent = (columns: readonly string[]): JsonSchema => ({
+  'text/csv': {
+    schema: {
+      type: 'string',
+      description: `A line for each row, after a header line. The columns are, in this order: ${columns.join(', ')}`
+    }
+  },
+  'application/x-ndjson': {
+    schema: { type: 'string', description: 'A line for each row, which is its JSON object' }
+  }
+})
 
 function securityOf(scope: Endpoint['scope']): readonly JsonSchema[] {
   if (scope === 'open') return []
@@ -132,6 +152,9 @@ function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorKind[] {
     ...ANYWHERE,
     method === 'GET' ? ERRORS.DEADLINE_EXCEEDED : ERRORS.CHANGE_NOT_BEGUN,
     ...errors,
+    ...(isExportable(endpoint)
+      ? [ERRORS.EXPORT_REFUSED, ERRORS.EXPORT_ROWS_EXCEEDED, ERRORS.SERVICE_DRAINING]
+      : []),
     ...(takesAddress ? [ERRORS.ADDRESS_INVALID] : []),
     ...(isIdempotent ? [ERRORS.IDEMPOTENCY_KEY_REUSED] : []),
     ...(method === 'GET' ? [] : ([...WITH_BODY, ERRORS.OUTCOME_UNKNOWN] as const)),
@@ -174,6 +197,10 @@ function parametersOf(
       required: place === 'path' || (required as string[]).includes(name),
       ...(typeof description === 'string' ? { description } : {}),
       schema,
+      // Elements of a list are separated by commas.
+      ...(schema.type === 'array' && place === 'query' && schema.uniqueItems === true
+        ? { style: 'form', explode: false }
+        : {}),
       ...(shown.length > 0 ? { examples: Object.fromEntries(shown) } : {})
     }
   })
@@ -201,13 +228,17 @@ function requestBodyOf(body: z.ZodType, examples: readonly Example[], schemas: J
 }
 
 function answersOf(endpoint: Endpoint, isCached: boolean, schemas: JsonSchemas): JsonSchema {
-  const { status, otherStatuses, answer, mediaType, scope, summary } = endpoint
+  const { status, otherStatuses, answer, mediaType, scope, summary, columns } = endpoint
   const headers = headersOf([
     ...EVERY_RESPONSE,
     ...(isCached ? ['ETag'] : []),
+    ...(columns === null ? [] : ['Link']),
     ...(scope === 'open' || scope === 'loopback-or-admin' ? [] : RATE)
   ])
-  const content = { [mediaType]: { schema: schemas.ofOutput(answer) } }
+  const content = {
+    [mediaType]: { schema: schemas.ofOutput(answer) },
+    ...(columns === null ? {} : tableContent(columns))
+  }
   return Object.fromEntries([
     [status, { description: summary, headers, content }],
     ...(isCached

@@ -48,6 +48,20 @@ export function readPagePlace(list: string, text: string): PagePlace {
   return place
 }
 
+/** A cursor of a row in decimal digits, which no opaque cursor has: those have at least 23 characters. */
+const ROW_CURSOR = /^\d{1,16}$/
+
+/**
+ * Returns the start of the page of an `after` of a list whose rows have a `cursor`: an opaque cursor, or that of a row, after
+ * which the page begins. Throws CURSOR_INVALID.
+ */
+export function readRowPlace(list: string, text: string): PagePlace {
+  if (!ROW_CURSOR.test(text)) return readPagePlace(list, text)
+  const cursor = Number(text)
+  if (!Number.isSafeInteger(cursor)) throw foreignCursor()
+  return { cursor, skip: 0 }
+}
+
 function placeIn(list: string, text: string): PagePlace | null {
   const bytes = Buffer.from(text, 'base64url')
   const form = [ROW, ROW_AND_SKIP].find(({ size }) => size === bytes.length)

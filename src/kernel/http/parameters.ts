@@ -61,6 +61,19 @@ export function paging(limitMax: number, limitDefault: number) {
   }
 }
 
+/** Query of a list whose rows have a `cursor` (`readRowPlace`). */
+export function rowPaging(limitMax: number, limitDefault: number) {
+  return {
+    ...paging(limitMax, limitDefault),
+    after: z
+      .string()
+      .optional()
+      .describe(
+        'The `nextCursor` of the previous page, with the same parameters; or the `cursor` of a row, after which the page begins'
+      )
+  }
+}
+
 /** Checks combinations of paging parameters. Throws PARAMETER_INVALID. */
 export function checkPaging(page: { limit: number; offset: number; after?: string | undefined }): void {
   if (page.offset + page.limit > OFFSET_DEPTH) {

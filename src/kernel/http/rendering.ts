@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { Fields } from './fields.ts'
 
 const compress = promisify(gzip)
 
@@ -9,6 +10,13 @@ const compress = promisify(gzip)
  * below the 16 KiB that Node writes without another allocation.
  */
 const TEXT_BYTES_MAX = 15 * 1024
+
+/** Headers of one rendering. */
+export interface RenderingHeaders {
+  /** Replaces the media type of its terms. */
+  readonly mediaType: string
+  readonly fields: Fields
+}
 
 /** The bytes of an answer, with its entity tag and gzip form. */
 export class Rendering {
@@ -21,9 +29,12 @@ export class Rendering {
   readonly length: number
   /** The strong entity tag; the gzip form appends `-gzip`. */
   readonly tag: string
+  /** Its own headers; null for those of its terms alone. */
+  readonly headers: RenderingHeaders | null
   #packed: Buffer | null = null
 
-  constructor(content: string | Buffer) {
+  constructor(content: string | Buffer, headers: RenderingHeaders | null = null) {
+    this.headers = headers
     this.length = Buffer.byteLength(content)
     const isSmallAscii = this.length <= TEXT_BYTES_MAX && this.length === content.length
     this.payload = typeof content === 'string' && !isSmallAscii ? bytesOf(content, this.length) : content

@@ -68,34 +68,43 @@ function sendForm(reply: FastifyReply, { status, fields, payload }: Form): Fasti
   return reply.code(status).send(payload)
 }
 
-function notModified({ tag }: Rendering, zips: boolean, { cacheControl, vary }: Terms): Form {
+function notModified({ tag, headers }: Rendering, zips: boolean, { cacheControl, vary }: Terms): Form {
   const etag = zips ? packedTag(tag) : plainTag(tag)
-  const fields = ['cache-control', cacheControl, 'vary', vary, 'etag', etag]
+  const fields = ['cache-control', cacheControl, 'vary', vary, 'etag', etag, ...(headers?.fields ?? [])]
   return { status: 304, fields, payload: undefined }
 }
 
-function plainForm({ tag, payload, length }: Rendering, { mediaType, cacheControl, vary }: Terms): Form {
+function plainForm(
+  { tag, payload, length, headers }: Rendering,
+  { mediaType, cacheControl, vary }: Terms
+): Form {
   // prettier-ignore
   const fields = [
     'cache-control', cacheControl,
     'vary', vary,
-    'content-type', mediaType,
+    'content-type', headers?.mediaType ?? mediaType,
     'content-length', String(length),
     'etag', plainTag(tag)
   ]
+  if (headers !== null) fields.push(...headers.fields)
   return { status: 200, fields, payload }
 }
 
-function packedForm({ tag }: Rendering, bytes: Buffer, { mediaType, cacheControl, vary }: Terms): Form {
+function packedForm(
+  { tag, headers }: Rendering,
+  bytes: Buffer,
+  { mediaType, cacheControl, vary }: Terms
+): Form {
   // prettier-ignore
   const fields = [
     'cache-control', cacheControl,
     'vary', vary,
-    'content-type', mediaType,
+    'content-type', headers?.mediaType ?? mediaType,
     'content-encoding', 'gzip',
     'content-length', String(bytes.length),
     'etag', packedTag(tag)
   ]
+  if (headers !== null) fields.push(...headers.fields)
   return { status: 200, fields, payload: bytes }
 }
 

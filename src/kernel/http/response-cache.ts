@@ -3,12 +3,14 @@ import { SingleFlight } from '../work/single-flight.ts'
 import type { CommitFeed } from '../feed/commit-feed.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { Clock } from '../../ports.ts'
+import type { Slices } from '../work/slices.ts'
 import { InvalidationIndex, tagKey, type RefreshTrigger } from './invalidation-index.ts'
 import { withinDeadline, withinWriteLimit } from './deadline.ts'
 import { isRenderer, type Answer, type Making, type MakingLimits } from './answer.ts'
 import { OPEN } from './in-turn.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
+import type { Terms } from './respond.ts'
 import { slicedJson } from './sliced-json.ts'
 
 /** Default bytes of memory for answers, outside the heap. Answers without a second request are evicted first. */
@@ -25,6 +27,8 @@ export interface CachedRoute {
   /** With parameters as `:mint`. */
   readonly path: string
   readonly scope: RouteScope
+  /** Terms of its answers; absent for those of JSON. */
+  readonly terms?: Terms
 }
 
 /** A cached answer that is still valid. */
@@ -208,7 +212,8 @@ export class ResponseCache {
           const slices = slicesOf(signal)
           const answer = await make({ head, signal, slices })
           const body = isRenderer(answer.body) ? answer.body(head?.blockTime ?? 0) : answer.body
-          return { answer, rendering: new Rendering(await slicedJson(body, slices)) }
+          const rendering = await (answer.render?.(body, slices) ?? jsonRendering(body, slices))
+          return { answer, rendering }
         },
         deadlineMs
       )
@@ -265,6 +270,9 @@ export class ResponseCache {
     return `${slotOf(this.#feed.head)} ${key}`
   }
 }
+
+const jsonRendering = async (body: unknown, slices: Slices): Promise<Rendering> =>
+  new Rendering(await slicedJson(body, slices))
 
 /** Estimates the bytes of an answer, which change with its gzip form and with a new rendering. */
 function bytesOf(key: string, { rendering }: CachedAnswer): number {

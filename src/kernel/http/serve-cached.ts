@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { countingReads } from '../../access/counted-reads.ts'
 import { UNCOUNTED, type WorkCount } from '../../access/work-meter.ts'
+import type { Slices } from '../work/slices.ts'
 import { countRows } from './counted-rows.ts'
 import { routeOf, type Endpoint } from './endpoint.ts'
 import { inTurn, type SlicesOf } from './in-turn.ts'
@@ -9,6 +10,11 @@ import { answerKey, isRenderer, type Answer, type Making } from './answer.ts'
 import { reader } from './parameters.ts'
 import type { Rendering } from './rendering.ts'
 import { ANSWER_TERMS, sendRendering } from './respond.ts'
+import { asksForExport, isExportable, sendExport, type ExportPage, type ExportPlace } from './list/export.ts'
+import { acceptedFormat } from './list/list-format.ts'
+import { listChoice, type ListChoice } from './list/list-parameters.ts'
+import { withPickedRows, withPickedRowsNow, type FieldChoice } from './list/row-fields.ts'
+import { tableFormOf, tableRendering, TABLE_TERMS, type ListBody } from './list/table-rendering.ts'
 import { tenantMark, type Unmarked } from './tenant-mark.ts'
 
 /**
@@ -22,6 +28,10 @@ export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extend
   readonly tenant: string
   /** Counts work beyond the rows and bytes of the answer; the request that makes it is charged. */
   readonly work: WorkCount
+  /** The fields that the request selects. A handler may render these alone; it need not. */
+  readonly fields: FieldChoice
+  /** Whether the rows are a page of an export, whose pages are in the order of the list. */
+  readonly isExport: boolean
 }
 
 /**
@@ -35,8 +45,10 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
 ): void {
   const { responseCache } = app
   const { url, config } = routeOf(endpoint)
-  const { deadlineMs } = endpoint
-  const route = { path: url, scope: config.scope }
+  const { deadlineMs, columns } = endpoint
+  const terms = columns === null ? ANSWER_TERMS : TABLE_TERMS
+  const route = { path: url, scope: config.scope, terms }
+  const isExported = isExportable(endpoint)
   app.served.push({ endpoint, isCached: true })
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
@@ -45,15 +57,39 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
     ...routeOf(endpoint),
     handler: (request, reply) => {
       const tenant = request.caller?.tenant ?? ''
-      const key = answerKey(request.raw.url!, tenant)
-      const send = (made: Rendering) =>
-        sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
       const meter = request.charged?.meter
+      /** Calls the handler. Its rows are counted. */
+      const answerTo = async (call: CachedCall<P, Q>): Promise<Answer<Unmarked<z.input<A>>>> => {
+        if (meter === undefined) return handler(call)
+        const made = await countingReads(meter, () => handler(call))
+        countRows(meter, made.body, call.query)
+        return made
+      }
+      const callOf = (making: Making, query: z.output<Q>, { fields }: ListChoice, isExport = false) => {
+        const params = readParams(request.params)
+        return { ...making, params, query, tenant, work: meter ?? UNCOUNTED, fields, isExport }
+      }
+      // Bytes that another request made cost nothing.
+      meter?.countBytes(0)
+      if (isExported && asksForExport(request)) {
+        const query = readQuery(request.query)
+        const choice = listChoice(query, columns, request)
+        const page = async (making: Making, place: ExportPlace): Promise<ExportPage> => {
+          const made = await answerTo(callOf(making, { ...query, ...place }, choice, true))
+          return made.body as unknown as ExportPage
+        }
+        return sendExport(app, request, reply, { endpoint, choice, page })
+      }
+      const key = answerKey(
+        request.raw.url!,
+        tenant,
+        columns === null ? 'json' : acceptedFormat(request.headers.accept)
+      )
+      const send = (made: Rendering) =>
+        sendRendering(request, reply, made, terms, () => responseCache.packed(key, made))
       // To copy a long answer to a socket takes time, and hundreds of clients may wait for the same one.
       const give = (made: Rendering) =>
         made.isText ? send(made) : inTurn(app, endpoint, reply, async () => send(made))
-      // Bytes that another request made cost nothing.
-      meter?.countBytes(0)
       const found = responseCache.find(key)
       if (found !== null) return found instanceof Promise ? found.then(give) : give(found)
       let isMade = false
@@ -64,15 +100,24 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
           async (making) => {
             isMade = true
             const query = readQuery(request.query)
-            const params = readParams(request.params)
-            const call = { params, query, tenant, work: meter ?? UNCOUNTED, ...making }
-            const made = await (meter === undefined
-              ? handler(call)
-              : countingReads(meter, () => handler(call)))
-            if (meter !== undefined) countRows(meter, made.body, query)
+            const choice = listChoice(query, columns, request)
+            const { fields } = choice
+            const made = await answerTo(callOf(making, query, choice))
             const { body } = made
-            if (!isRenderer(body)) return { ...made, body: mark(body, tenant) }
-            return { ...made, body: (headTime: number) => mark(body(headTime), tenant) }
+            if (isRenderer(body))
+              return {
+                ...made,
+                body: (headTime: number) => mark(withPickedRowsNow(body(headTime), fields), tenant)
+              }
+            const form = tableFormOf(choice, columns)
+            return {
+              ...made,
+              body: mark(await withPickedRows(body, fields, making.slices), tenant),
+              ...(form !== null && {
+                render: (list: unknown, slices: Slices) =>
+                  tableRendering(list as ListBody, form, request.raw.url!, slices)
+              })
+            }
           },
           { deadlineMs, slicesOf }
         )

@@ -8,10 +8,16 @@ import { countRows } from './counted-rows.ts'
 import { routeOf, type Endpoint } from './endpoint.ts'
 import { inTurn, slicesWithoutTurn, whileClientWaits } from './in-turn.ts'
 import { JsonBytes } from './json-bytes.ts'
+import { setFields } from './fields.ts'
+import { asksForExport, isExportable, sendExport, type ExportPage, type ExportPlace } from './list/export.ts'
+import { listChoice } from './list/list-parameters.ts'
+import { withPickedRows, type FieldChoice } from './list/row-fields.ts'
+import { tableFormOf, tableRendering, type ListBody } from './list/table-rendering.ts'
 import { idempotencyKeyOf, type Intended, type StoredAnswer } from './idempotency.ts'
 import type { Making } from './answer.ts'
 import { withoutNullFields } from './null-fields.ts'
 import { reader } from './parameters.ts'
+import { Rendering } from './rendering.ts'
 import { hasLongList, slicedJson } from './sliced-json.ts'
 import { tenantMark, type Unmarked } from './tenant-mark.ts'
 
@@ -24,6 +30,10 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   readonly caller: Caller | null
   readonly request: FastifyRequest
   readonly reply: FastifyReply
+  /** The fields that the request selects. A handler may render these alone; it need not. */
+  readonly fields: FieldChoice
+  /** Whether the rows are a page of an export, whose pages are in the order of the list. */
+  readonly isExport: boolean
   /** Counts work beyond the rows and bytes of the answer. */
   readonly work: WorkCount
   /**
@@ -44,7 +54,8 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   handler: (call: Call<P, Q, B>) => Promise<Unmarked<z.input<A>> | JsonBytes>
 ): void {
   const { responseCache } = app
-  const { status, deadlineMs } = endpoint
+  const { status, deadlineMs, columns } = endpoint
+  const isExported = isExportable(endpoint)
   app.served.push({ endpoint, isCached: false })
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
@@ -69,12 +80,26 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const once: Call<P, Q, B>['once'] = async (content, prepare, make) =>
         keyed === null ? make({ id: await prepare(), isDone: false }) : keyed.once(content, prepare, make)
       const meter = request.charged?.meter
-      const work = async (making: Making): Promise<unknown> => {
-        const counted = meter ?? UNCOUNTED
-        const call = { ...making, params, query, body, caller, request, reply, work: counted, once }
+      const choice = listChoice(query, columns, request)
+      const { fields } = choice
+      const answerTo = async (making: Making, place: Partial<ExportPlace> = {}, isExport = false) => {
+        const call = {
+          ...{ ...making, params, query: { ...query, ...place }, body, caller, request, reply },
+          ...{ work: meter ?? UNCOUNTED, once, fields, isExport }
+        }
         const made = await (meter === undefined ? handler(call) : countingReads(meter, () => handler(call)))
         if (meter !== undefined) countRows(meter, made, query)
-        return made instanceof JsonBytes ? made : mark(made, caller?.tenant ?? '')
+        return made
+      }
+      const work = async (making: Making): Promise<unknown> => {
+        const made = await answerTo(making)
+        if (made instanceof JsonBytes) return made
+        return mark(await withPickedRows(made, fields, making.slices), caller?.tenant ?? '')
+      }
+      if (isExported && asksForExport(request)) {
+        const page = async (making: Making, place: ExportPlace): Promise<ExportPage> =>
+          (await answerTo(making, place, true)) as unknown as ExportPage
+        return sendExport(app, request, reply, { endpoint, choice, page })
       }
       const changing = <T>(change: (making: Making) => Promise<T>): Promise<T> =>
         responseCache.changing(change, {
@@ -83,8 +108,10 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
           unknown: (cause) => unknownOutcome(endpoint, request, cause)
         })
       if (endpoint.method === 'GET') {
+        const form = tableFormOf(choice, columns)
         const rendered = async (making: Making): Promise<unknown> => {
           const made = await work(making)
+          if (form !== null) return tableRendering(made as ListBody, form, request.raw.url!, making.slices)
           if (!hasLongList(made)) return made
           const text = await slicedJson(made, making.slices)
           void reply.type(JSON_TYPE)
@@ -99,6 +126,11 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
             left
           )
         )
+        if (columns !== null) void reply.header('vary', 'Origin, Accept')
+        if (answer instanceof Rendering) {
+          setFields(reply, ['content-type', answer.headers!.mediaType, ...answer.headers!.fields])
+          return reply.send(answer.payload)
+        }
         return answer instanceof JsonBytes ? reply.type(JSON_TYPE).send(answer.bytes) : reply.send(answer)
       }
       if (keyed === null || idempotency === null) return reply.send(await changing(work))

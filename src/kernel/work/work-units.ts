@@ -29,6 +29,9 @@ export const WORK_PRICES = {
   event: 2
 } as const
 
+/** Rows that a key without a limit of its own may export in a day: a month of a busy token. */
+export const EXPORT_ROWS_PER_DAY = 1_000_000
+
 export type WorkKind = keyof typeof WORK_PRICES
 
 /** Meanings of the kinds, for documents; each completes a phrase after a price. */

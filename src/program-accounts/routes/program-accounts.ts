@@ -112,7 +112,7 @@ export const programAccountRoutes: FastifyPluginAsync<
     return slot
   }
 
-  serve(app, programAccounts, async ({ params, query, caller, signal, work }) => {
+  serve(app, programAccounts, async ({ params, query, fields, caller, signal, work }) => {
     const program = pubkeyToBase58(params.programId)
     const filters = filtersIn(query)
     const slice = sliceOf(query.dataSlice)
@@ -126,7 +126,7 @@ export const programAccountRoutes: FastifyPluginAsync<
     const slot = place?.slot ?? slotAt(query.commitment, program, progress)
     if (slot > progress.slot || slot < progress.oldestSlot) throw expired(slot)
     const { limit, encoding } = query
-    const rows = new AccountRows({ encoding, slice }, accountText(program, encoding))
+    const rows = new AccountRows({ encoding, slice }, accountText(program, encoding, fields))
     const take: TakeAccounts = async (accounts) => {
       await rows.add(accounts)
       return true

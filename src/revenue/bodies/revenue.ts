@@ -111,6 +111,14 @@ export const eventList = schema
   )
   .extend({ complete_to: completeTo })
 
+/** Columns of the ledger as CSV and Parquet. The order never changes, and new columns come last. */
+export const LEDGER_COLUMNS = [
+  ...['cursor', 'id', 'ts', 'ts_ms', 'slot', 'signature', 'ix_index', 'address', 'label', 'role', 'account'],
+  ...['mint', 'symbol', 'decimals', 'is_native', 'direction', 'kind', 'delta', 'delta_raw', 'pre_raw'],
+  ...['post_raw', 'value_usd', 'counterparty', 'counterparty_confidence', 'fee_lamports', 'fee_payer'],
+  'attributed_fee_usd'
+] as const satisfies readonly (keyof z.input<typeof eventList>['data'][number])[]
+
 const gap = z.object({
   from_slot: schema.count('Its first slot'),
   to_slot: schema.count('Its last slot'),

@@ -1,7 +1,13 @@
 import type { BlockStore } from '../../../storage/port.ts'
+import type { EntryKind } from '../entry-enums.ts'
 import type { LedgerPage, LedgerReader, LedgerRow, SlotWindow } from '../ledger-reader.ts'
 import type { WatchedAddress } from '../watched-address.ts'
 import { DISORDER_SECONDS } from '../../data/routes/trade-filters.ts'
+
+/** Maximum rows that a request with a filter of rows examines, as many as a filtered list of trades. */
+const EXAMINED_MAX = 10_000
+/** Rows that such a request reads at a time: each read begins with one of every watched address. */
+const EXAMINED_AT_ONCE = 2_500
 
 /** A page of the ledger, by block time. */
 export interface LedgerQuery extends Omit<LedgerPage, keyof SlotWindow> {
@@ -9,8 +15,17 @@ export interface LedgerQuery extends Omit<LedgerPage, keyof SlotWindow> {
   readonly from: number | undefined
   /** Only rows before this block time, unix seconds. */
   readonly to: number | undefined
+  /** Only rows of this mint, base58. */
+  readonly mint: string | undefined
+  readonly kind: EntryKind | undefined
   /** Only rows up to this slot (`LedgerReader.completeSlot`): a client that pages would miss rows that are stored later. */
   readonly complete: number
+}
+
+/** Rows of a page, and the last examined row if the search ended before the list did. */
+export interface FoundRows {
+  readonly rows: readonly LedgerRow[]
+  readonly stoppedAt: LedgerRow | null
 }
 
 /** Lists the rows of a page. Rejects with the store's error, or the signal's reason. */
@@ -19,15 +34,22 @@ export async function ledgerPage(
   watched: readonly WatchedAddress[],
   query: LedgerQuery,
   signal: AbortSignal
-): Promise<readonly LedgerRow[]> {
-  const { order, limit, from = -Infinity, to = Infinity, pause } = query
+): Promise<FoundRows> {
+  const { order, limit, from = -Infinity, to = Infinity, mint, kind, pause } = query
   const slots = await slotsOf(blocks, query)
   const rows: LedgerRow[] = []
-  if (slots === null) return rows
+  if (slots === null) return { rows, stoppedAt: null }
+  const isFiltered = mint !== undefined || kind !== undefined
   // The slots have some rows before and after the times.
-  for (let after = query.after; ;) {
+  const matches = (row: LedgerRow): boolean =>
+    row.blockTime >= from &&
+    row.blockTime < to &&
+    (mint === undefined || row.mint === mint) &&
+    (kind === undefined || row.kind === kind)
+  let after = query.after
+  for (let examined = 0; ;) {
     signal.throwIfAborted()
-    const asked = limit - rows.length
+    const asked = isFiltered ? EXAMINED_AT_ONCE : limit - rows.length
     const found = await reader.rows(watched, {
       ...slots,
       order,
@@ -35,9 +57,13 @@ export async function ledgerPage(
       limit: asked,
       ...(pause && { pause })
     })
-    rows.push(...found.filter(({ blockTime }) => blockTime >= from && blockTime < to))
-    if (rows.length === limit || found.length < asked) return rows
-    after = found.at(-1)!
+    for (const row of found) if (rows.length < limit && matches(row)) rows.push(row)
+    if (rows.length === limit || found.length < asked) return { rows, stoppedAt: null }
+    const last = found.at(-1)!
+    examined += found.length
+    if (isFiltered && examined >= EXAMINED_MAX) return { rows, stoppedAt: last }
+    after = last
+    await pause?.()
   }
 }
 

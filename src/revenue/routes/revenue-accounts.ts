@@ -37,6 +37,11 @@ const CONTROL_FREE = /^[^\u0000-\u001f\u007f-\u009f]+$/
 /** Role of an address that was registered without a role. */
 const OTHER = 'other'
 
+/** Role of a watched address. */
+export const ROLE = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be 1 to 32 lower-case letters, digits and _, a letter first')
+
 export const watchAddress = endpoint({
   method: 'POST',
   path: '/v1/revenue/accounts',
@@ -53,13 +58,9 @@ export const watchAddress = endpoint({
       .meta({ maxLength: LABEL_MAX })
       .optional()
       .describe('A name for people; default: the address'),
-    role: z
-      .string()
-      .regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be 1 to 32 lower-case letters, digits and _, a letter first')
-      .default(OTHER)
-      .describe(
-        'A group for sums, such as `fee_wallet`, `treasury`, `creator`, `referral`, `tip`, `liquidity` or `operations`'
-      )
+    role: ROLE.default(OTHER).describe(
+      'A group for sums, such as `fee_wallet`, `treasury`, `creator`, `referral`, `tip`, `liquidity` or `operations`'
+    )
   }),
   status: 201,
   otherStatuses: [200],

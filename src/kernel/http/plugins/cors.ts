@@ -10,7 +10,9 @@ import { setPlainHeaders } from './requests.ts'
 
 /** Response headers that pages of other origins may read; `added` are those of products. */
 const exposedHeaders = (added: readonly string[]): string =>
-  [...RATE_HEADERS, ...added, 'Retry-After', 'X-Request-Id', 'X-Data-Freshness-Seconds', 'ETag'].join(', ')
+  [...RATE_HEADERS, ...added, 'Retry-After', 'X-Request-Id', 'X-Data-Freshness-Seconds', 'ETag', 'Link'].join(
+    ', '
+  )
 /** Methods and headers that such pages may send. */
 const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
