@@ -1,5 +1,6 @@
 import { ACCESS_COMMANDS } from './access/commands.ts'
 import { ARCHIVE_COMMANDS } from './archive/commands.ts'
+import { DATA_COMMANDS } from './data/commands.ts'
 import { EDGE_COMMANDS } from './edge/commands.ts'
 import { INGEST_COMMANDS } from './ingest/commands.ts'
 import { PROGRAM_ACCOUNTS_COMMANDS } from './program-accounts/commands.ts'
@@ -28,7 +29,7 @@ export const PRODUCT_ROWS: readonly ProductRow[] = [
     product: async () => (await import('./ingest/product.ts')).INGEST
   },
   { commands: ARCHIVE_COMMANDS, product: async () => (await import('./archive/product.ts')).ARCHIVE },
-  { product: async () => (await import('./data/product.ts')).DATA },
+  { commands: DATA_COMMANDS, product: async () => (await import('./data/product.ts')).DATA },
   {
     settings: { position: 5, load: async () => (await import('./stream/settings.ts')).STREAM_SETTINGS },
     product: async () => (await import('./stream/product.ts')).CHANNELS

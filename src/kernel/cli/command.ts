@@ -17,6 +17,8 @@ export interface CommandContext {
 export interface Option {
   /** Placeholder of the value in the help, as in `--since CURSOR`; an option without a placeholder is a switch. */
   readonly value?: string
+  /** Its one-letter name, as in `-o FILE`. */
+  readonly short?: string
   /** Whether it may be given several times. */
   readonly multiple?: boolean
   readonly meaning: string

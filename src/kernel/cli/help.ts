@@ -9,8 +9,11 @@ const LINE = 100
 export function commandHelp(name: string, command: Command, configuration: Configuration): readonly string[] {
   const { summary, details, options = {}, settings, examples } = command
   const own = Object.entries(options).map(
-    ([option, { value, meaning }]) =>
-      [`--${option}${value === undefined ? '' : ` ${value}`}`, meaning] as const
+    ([option, { value, short, meaning }]) =>
+      [
+        `${short === undefined ? '' : `-${short}, `}--${option}${value === undefined ? '' : ` ${value}`}`,
+        meaning
+      ] as const
   )
   const shown = settings === 'all' ? configuration.names : settings
   return [

@@ -61,9 +61,13 @@ async function runCommand(
   const { configMask, configOf, settingFlags } = configuration
   const settings = settingFlags(command.settings === 'all' ? undefined : command.settings)
   const options = Object.fromEntries(
-    Object.entries(command.options ?? {}).map(([option, { value, multiple = false }]) => [
+    Object.entries(command.options ?? {}).map(([option, { value, multiple = false, short }]) => [
       option,
-      { type: value === undefined ? 'boolean' : 'string', multiple } as const
+      {
+        type: value === undefined ? 'boolean' : 'string',
+        multiple,
+        ...(short !== undefined && { short })
+      } as const
     ])
   )
   const { values, operands, problems } = readFlags(args, { ...settings, ...options, help: HELP })

@@ -1,0 +1,164 @@
+import type { z } from 'zod'
+import { BadUsage, type Invocation } from '../../kernel/cli/command.ts'
+import { serviceOf, withRefusals } from '../../kernel/cli/service-command.ts'
+import type { Endpoint } from '../../kernel/http/endpoint.ts'
+import { systemPorts } from '../../ports.ts'
+import { revenueEvents } from '../../revenue/routes/revenue-events.ts'
+import { candles } from '../routes/candles.ts'
+import { launches } from '../routes/launches.ts'
+import { poolCandles, poolTrades } from '../routes/pool.ts'
+import { tokenTrades } from '../routes/trades.ts'
+import { walletTrades } from '../routes/wallet-trades.ts'
+import { FILE_FORMATS, openExportFile, type ExportFile, type FileFormat } from './export-file.ts'
+import { exportedRows, type ExportedRow } from './exported-rows.ts'
+
+/** Milliseconds between two lines of progress. */
+const PROGRESS_MS = 1_000
+
+interface ExportOptions {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly format?: string | undefined
+  readonly output?: string | undefined
+  readonly url?: string | undefined
+}
+type Given = Readonly<Record<string, string | undefined>>
+type ExportCommand = Invocation<ExportOptions & { readonly [option: string]: unknown }>
+
+/** A list to export: its endpoint, the value of its path's parameter, and the other parameters. */
+interface ExportList {
+  readonly endpoint: Endpoint
+  readonly place: string
+  readonly query: Given
+}
+
+/** Writes trades to a file. Resolves with the exit code. */
+export function exportTrades(invocation: ExportCommand): Promise<number> {
+  const { mint, pool, wallet, venue, side, 'min-usd': min_usd, after } = invocation.options as Given
+  const lists = [
+    [tokenTrades, mint],
+    [poolTrades, pool],
+    [walletTrades, wallet]
+  ] as const
+  const list = onlyOf(lists, '--mint, --pool and --wallet')
+  return exportList(invocation, { ...list, query: { venue, side, min_usd, after, order: 'asc' } })
+}
+
+/** Writes candles to a file. Resolves with the exit code. */
+export function exportCandles(invocation: ExportCommand): Promise<number> {
+  const { mint, pool, cash, interval, currency } = invocation.options as Given
+  if (pool !== undefined && cash !== undefined) throw new BadUsage('--cash is for the candles of a token')
+  const lists = [
+    [candles, mint],
+    [poolCandles, pool]
+  ] as const
+  return exportList(invocation, {
+    ...onlyOf(lists, '--mint and --pool'),
+    query: { cash, interval, currency }
+  })
+}
+
+/** Writes rows of the ledger to a file. Resolves with the exit code. */
+export function exportLedger(invocation: ExportCommand): Promise<number> {
+  const { wallet: address, role, mint, kind, after } = invocation.options as Given
+  const query = { address, role, mint, kind, after, order: 'asc' }
+  return exportList(invocation, { endpoint: revenueEvents, place: '', query })
+}
+
+/** Writes launches to a file. Resolves with the exit code. */
+export function exportLaunches(invocation: ExportCommand): Promise<number> {
+  const { status, after } = invocation.options as Given
+  return exportList(invocation, { endpoint: launches, place: '', query: { status, after, order: 'asc' } })
+}
+
+function onlyOf(lists: readonly (readonly [Endpoint, string | undefined])[], names: string) {
+  const given = lists.filter(([, place]) => place !== undefined)
+  const [only] = given
+  if (only === undefined || given.length > 1) throw new BadUsage(`give one of ${names}`)
+  return { endpoint: only[0], place: only[1]! }
+}
+
+async function exportList(invocation: ExportCommand, list: ExportList): Promise<number> {
+  const { options, stderr, interrupted } = invocation
+  const { from, to, output } = options
+  if (from === undefined || to === undefined)
+    throw new BadUsage('give the range of times with --from and --to')
+  if (output === undefined) throw new BadUsage('name the file with -o')
+  const { endpoint, place, query } = list
+  const format = formatOf(options.format, output)
+  const access = serviceOf(endpoint.scope, invocation)
+  const given = Object.entries({ ...query, from, to }).filter(([, value]) => value !== undefined)
+  const path = endpoint.path.replace(/\{\w+\}/, encodeURIComponent(place))
+  return withRefusals(invocation, async () => {
+    const { clock } = systemPorts
+    const rows = exportedRows({
+      access,
+      path,
+      query: Object.fromEntries(given) as Readonly<Record<string, string>>,
+      isOfCandles: endpoint === candles || endpoint === poolCandles,
+      signal: interrupted,
+      clock,
+      retrying: (reason, ms) => stderr(`${reason}; the export continues in ${Math.ceil(ms / 1000)} s`)
+    })
+    const columns = { columns: endpoint.columns!, row: rowOf(endpoint) }
+    let file: ExportFile | null = null
+    let last: ExportedRow | null = null
+    const startMs = clock.now()
+    let toldMs = startMs
+    try {
+      // The first row is awaited before the file is opened, so that a refusal leaves no file.
+      let next = await rows.next()
+      file = await openExportFile(output, format, columns)
+      for (; next.done !== true; next = await rows.next()) {
+        last = next.value
+        await file.add(last)
+        if (clock.now() - toldMs < PROGRESS_MS) continue
+        toldMs = clock.now()
+        const rate = Math.round((file.rows * 1_000) / (toldMs - startMs))
+        stderr(`${file.rows} rows, up to ${String(last.body['ts'])}; ${rate} rows/s`)
+      }
+      await file.finish()
+    } catch (error) {
+      if (file !== null) {
+        await file.stop().catch(() => undefined)
+        stderr(`millrace: ${partText(file, last)}`)
+      }
+      if (!interrupted.aborted && !isOfSystem(error)) throw error
+      stderr(`millrace: ${interrupted.aborted ? 'interrupted' : `${output}: ${(error as Error).message}`}`)
+      return 1
+    }
+    stderr(`${file.rows} rows in ${output}`)
+    return 0
+  })
+}
+
+/** Tells whether an error is one of the file system, such as a full disk. */
+const isOfSystem = (error: unknown): error is Error => error instanceof Error && 'syscall' in error
+
+/** States what an incomplete file has, and how to continue. */
+function partText(
+  { path, rows }: { readonly path: string; readonly rows: number },
+  last: ExportedRow | null
+): string {
+  const cursor = last?.body['cursor']
+  const rest =
+    last === null
+      ? ''
+      : cursor === undefined
+        ? `, up to ${String(last.body['ts'])}: continue with --from ${last.nextFrom}`
+        : `: continue with --after ${String(cursor)}`
+  return `${path} has the ${rows} rows so far${rest}`
+}
+
+function formatOf(given: string | undefined, output: string): FileFormat {
+  const text = given ?? FILE_FORMATS.find((format) => output.toLowerCase().endsWith(`.${format}`)) ?? 'csv'
+  const format = FILE_FORMATS.find((each) => each === text)
+  if (format === undefined) throw new BadUsage(`--format must be ${FILE_FORMATS.join(', ')}, not ${text}`)
+  return format
+}
+
+/** Returns the schema of a list's rows. */
+function rowOf({ answer }: Endpoint): z.ZodObject {
+  const { data } = (answer as z.ZodObject).shape
+  return (data as z.ZodArray<z.ZodObject>).element
+}
