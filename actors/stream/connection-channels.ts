@@ -10,6 +10,7 @@ import { startOfSubscription } from '../../src/stream/future-cursor.ts'
 import type { Reader } from '../../src/stream/hub.ts'
 import { MergedPast, type PastReader } from '../../src/stream/merged-past.ts'
 import * as messages from '../../src/stream/messages.ts'
+import { selectedFrames, type SelectedFields } from '../../src/stream/selected-fields.ts'
 import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
 import { catchUp } from './catch-up.ts'
 import { LiveChanges } from './live-changes.ts'
@@ -42,6 +43,8 @@ export class ConnectionChannels implements Reader {
   readonly #subscriptions: Subscriptions
   readonly #block = new BlockFrames()
   readonly #end = new AbortController()
+  /** Selected fields by channel; none for a channel whose events are whole. */
+  readonly #fields = new Map<string, readonly string[]>()
   /** Sends changes of the tenant's submissions; null if that channel is not subscribed to, and while it is replayed. */
   #changes: LiveChanges | null = null
 
@@ -98,6 +101,14 @@ export class ConnectionChannels implements Reader {
     this.#subscriptions.follow(past, null)
   }
 
+  /** Selects the fields of the events of channels that the client has subscribed to; null for all. */
+  select(names: readonly string[], fields: SelectedFields): void {
+    for (const name of names) {
+      if (fields === null || !this.has(name)) this.#fields.delete(name)
+      else this.#fields.set(name, fields)
+    }
+  }
+
   /** Divides channels into those within the limit of a connection, and those beyond. A channel that it has costs nothing. */
   withinLimit(channels: readonly StreamChannel[]): {
     readonly within: readonly StreamChannel[]
@@ -115,6 +126,7 @@ export class ConnectionChannels implements Reader {
   /** Returns those of the names that the client had subscribed to. */
   unsubscribe(names: readonly string[]): string[] {
     const removed = [...new Set(names)].filter((name) => this.#subscriptions.forget(name))
+    for (const name of removed) this.#fields.delete(name)
     if (removed.includes('tx')) this.#endChanges()
     return removed
   }
@@ -269,10 +281,16 @@ export class ConnectionChannels implements Reader {
   #give(parts: readonly Frames[]): void {
     if (this.#end.signal.aborted) return
     try {
-      this.#sender.give(parts)
+      this.#sender.give(this.#fields.size === 0 ? parts : parts.map((frames) => this.#selected(frames)))
     } catch (fault) {
       this.#owner.fail(fault, 'internal error')
     }
+  }
+
+  /** Returns frames of one channel with its selected fields. */
+  #selected(frames: Frames): Frames {
+    const fields = this.#fields.get(frames.channels[0]!)
+    return fields === undefined ? frames : selectedFrames(frames, fields)
   }
 
   #send(message: object): void {

@@ -16,8 +16,9 @@ import {
 import { shownHead } from '../../src/market/cursor.ts'
 import * as messages from '../../src/stream/messages.ts'
 import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
-import { CHANNELS_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
+import { CHANNELS_MAX, type ErrorName, type SubscribeMessage } from '../../src/stream/messages.ts'
 import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
+import { selectedFault } from '../../src/stream/selected-fields.ts'
 import { chargeChannels } from './charged-channels.ts'
 import { ConnectionChannels, namesOf, type ChannelsOwner } from './connection-channels.ts'
 import { MessageQueue } from './message-queue.ts'
@@ -145,7 +146,7 @@ export class StreamConnection implements ChannelsOwner {
       case 'unsubscribe':
         return this.#unsubscribe(message.names)
       case 'subscribe':
-        return this.#subscribe(message.names, message.since)
+        return this.#subscribe(message)
     }
   }
 
@@ -217,13 +218,15 @@ export class StreamConnection implements ChannelsOwner {
     this.#sender.end()
   }
 
-  async #subscribe(names: readonly string[], since: Since): Promise<void> {
+  async #subscribe({ names, since, fields }: SubscribeMessage): Promise<void> {
     const { channels, refused } = channelsOf(names, streamChannelOf)
     for (const { code, message, names: wrong } of refused) this.#error(code, message, wrong)
     if (since === 'invalid') {
       const message = 'since is not a cursor: send an integer, or its decimal text'
       return this.#error('invalid_cursor', message, names)
     }
+    const fieldsFault = this.#fieldsFault(fields, channels)
+    if (fieldsFault !== null) return this.#error('invalid_fields', fieldsFault, names)
     const requested = channels.filter(
       (channel) => typeof since === 'number' || !this.#channels.has(channel.name)
     )
@@ -241,14 +244,31 @@ export class StreamConnection implements ChannelsOwner {
     const past = typeof since === 'number' ? taken.filter(isReplayed) : []
     const live = taken.filter((channel) => !namesOf(past).includes(channel.name))
     this.#channels.subscribe(live, past, taken.some(isOfChanges) ? changesAfter : null)
+    this.#channels.select(
+      namesOf(fields === undefined ? taken : channels),
+      typeof fields === 'object' ? fields : null
+    )
     const isNew = added.filter((name) => this.#channels.has(name))
     this.#send(
-      messages.subscribed(this.#channels.names, isNew, since, past.length > 0, this.#channels.shownCursor)
+      messages.subscribed(
+        this.#channels.names,
+        isNew,
+        since,
+        past.length > 0,
+        this.#channels.shownCursor,
+        typeof fields === 'object' ? fields : null
+      )
     )
     if (typeof since !== 'number') return
     if (live.length > 0) this.#send(messages.replayNotSupported(namesOf(live)))
     if (past.length > 0) this.#channels.replay(past, since)
     else if (live.length > 0) this.#send(messages.replayComplete(this.#channels.shownCursor, namesOf(live)))
+  }
+
+  /** Returns why fields are refused; null if they are not. Channels that were refused are not subscribed to. */
+  #fieldsFault(fields: SubscribeMessage['fields'], channels: readonly StreamChannel[]): string | null {
+    if (fields === 'invalid') return 'fields must be a list of names'
+    return fields == null || channels.length === 0 ? null : selectedFault(fields, channels)
   }
 
   /** Returns the channels whose scope the key has; the others cost nothing. */

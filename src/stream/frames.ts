@@ -104,8 +104,7 @@ export function eventsIn(frames: Frames): readonly EventMembers[] {
   if (known !== undefined) return known
   const events = frames.cursors.map((cursor, index) => {
     const start = startOf(frames, index)
-    const length = frames.bytes[start + 1]! & 0x7f
-    const header = length <= SHORT_MAX ? 2 : length === 126 ? 4 : 10
+    const header = headerLength(frames.bytes, start)
     const end = frames.ends[index]! - outerCursor(cursor).length
     const members = frames.bytes.subarray(start + header + EVENT_TYPE.length, end)
     return { cursor, members, crc32: crc32(members) }
@@ -114,7 +113,34 @@ export function eventsIn(frames: Frames): readonly EventMembers[] {
   return events
 }
 
-/** Encodes a message other than an event. */
+/** An event message, as its frame has it. */
+export interface EventMessage {
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Parsed events by their frames, for all choices of fields. */
+const parsedByFrames = new WeakMap<Frames, readonly EventMessage[]>()
+
+/** Parses the event messages of frames, in their order. Live frames are parsed once. */
+export function dataIn(frames: Frames): readonly EventMessage[] {
+  const known = parsedByFrames.get(frames)
+  if (known !== undefined) return known
+  const events = frames.ends.map((end, index) => {
+    const start = startOf(frames, index)
+    const text = frames.bytes.toString('utf8', start + headerLength(frames.bytes, start), end)
+    return JSON.parse(text) as EventMessage
+  })
+  parsedByFrames.set(frames, events)
+  return events
+}
+
+/** Returns the bytes before the text of a frame. */
+function headerLength(bytes: Buffer, start: number): number {
+  const length = bytes[start + 1]! & 0x7f
+  return length <= SHORT_MAX ? 2 : length === 126 ? 4 : 10
+}
+
+/** Encodes a message. */
 export function messageFrame(message: object): Buffer {
   const text = Buffer.from(JSON.stringify(message))
   const frame = Buffer.allocUnsafe(headerBytes(text.length) + text.length)

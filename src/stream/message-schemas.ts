@@ -36,6 +36,16 @@ export const SUBSCRIBE = z
         type: ['integer', 'string', 'null'],
         description:
           'Cursor of the last processed event, an integer or its decimal text: the events after it are sent'
+      }),
+    // A malformed list gets its own error.
+    fields: z
+      .unknown()
+      .optional()
+      .meta({
+        type: ['array', 'null'],
+        items: { type: 'string' },
+        description:
+          'Names of fields: `data` of the events of these channels has only these, in this order. Also changes channels that the connection has already. Null: all fields. Retractions are whole'
       })
   })
   .meta({ id: 'Subscribe' })
@@ -77,6 +87,7 @@ export const SUBSCRIBED = z
     channels: channels('All channels that the connection has now'),
     added: channels('New ones among them'),
     since: cursor('`since` of the request').optional(),
+    fields: z.array(z.string()).optional().describe('`fields` of the request'),
     replaying: z.boolean().describe('Whether past events come first, followed by `replay_complete`'),
     cursor: cursor('The newest published block: without `since`, events after it are sent')
   })
@@ -167,6 +178,8 @@ export const ERROR_MEANINGS = {
   insufficient_scope:
     'The key lacks the scope of the named channels, or has lost it: they were not subscribed, or were removed',
   channel_limit: 'A connection has at most 50 channels; the named ones were not subscribed',
+  invalid_fields:
+    '`fields` is not a list of names of fields that events of the channels have; nothing was subscribed',
   invalid_cursor: '`since` is not a cursor; nothing was subscribed',
   message_too_large: `A message has more than ${MESSAGE_KIB_MAX} KiB; the connection is closed with 1009`,
   rate_limited:

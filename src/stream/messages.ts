@@ -12,8 +12,15 @@ export type { ErrorName }
 export const CHANNELS_MAX = 50
 export const PROTOCOL = 1
 
+export interface SubscribeMessage {
+  readonly kind: 'subscribe'
+  readonly names: readonly string[]
+  readonly since: Since
+  readonly fields: Fields
+}
+
 export type ClientMessage =
-  | { readonly kind: 'subscribe'; readonly names: readonly string[]; readonly since: Since }
+  | SubscribeMessage
   | { readonly kind: 'unsubscribe'; readonly names: readonly string[] }
   | { readonly kind: 'ping' }
   | { readonly kind: 'fault'; readonly message: string }
@@ -22,7 +29,10 @@ export type ClientMessage =
 export type Since = 'now' | 'invalid' | number
 
 const SHAPES =
-  'send {"subscribe":[channel, …],"since":cursor?}, {"unsubscribe":[channel, …]} or {"ping":true} as JSON text'
+  'send {"subscribe":[channel, …],"since":cursor?,"fields":[name, …]?}, {"unsubscribe":[channel, …]} or {"ping":true} as JSON text'
+
+/** The fields that a subscription selects: absent, all (null), their names, or a malformed value. */
+export type Fields = readonly string[] | null | undefined | 'invalid'
 
 /** Parses a client's message. */
 export function readMessage(text: string): ClientMessage {
@@ -40,7 +50,13 @@ export function readMessage(text: string): ClientMessage {
   if ('unsubscribe' in message) return { kind: 'unsubscribe', names: message.unsubscribe }
   const { since } = message
   const cursor = since === undefined || since === null ? 'now' : (readCursor(since) ?? 'invalid')
-  return { kind: 'subscribe', names: message.subscribe, since: cursor }
+  return { kind: 'subscribe', names: message.subscribe, since: cursor, fields: fieldsIn(message.fields) }
+}
+
+function fieldsIn(value: unknown): Fields {
+  if (value === undefined || value === null) return value
+  const isNames = Array.isArray(value) && value.every((name) => typeof name === 'string')
+  return isNames ? (value as readonly string[]) : 'invalid'
 }
 
 /** A message as its builder returns it: typed by the schema, without validation. */
@@ -77,12 +93,14 @@ export const subscribed = (
   added: readonly string[],
   since: Since,
   replaying: boolean,
-  head: number
+  head: number,
+  fields?: readonly string[] | null
 ): Sent<typeof schemas.SUBSCRIBED> => ({
   type: 'subscribed',
   channels,
   added,
   since: typeof since === 'number' ? since : undefined,
+  fields: fields ?? undefined,
   replaying,
   cursor: Math.max(head, 0)
 })
