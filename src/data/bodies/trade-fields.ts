@@ -32,7 +32,7 @@ const cashAmount = (row: TradeRow): number | null =>
 const userOf = ({ user }: TradeRow): string => pubkeyToBase58(user)
 
 /**
- * Renders single fields of a trade, equal to those of `tradeBody`. A page of five fields takes a tenth of the time of
+ * Renders single fields of a trade, equal to those of `tradeBody`. A page of five fields takes a seventh of the time of
  * whole trades. The fields that are not here are taken from the whole body.
  */
 const FIELDS: FieldRenderers<WalletTradeBody> = {

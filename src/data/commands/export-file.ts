@@ -28,14 +28,18 @@ interface RowSink {
   end(): Promise<void>
 }
 
-/** Opens FILE.part, in place of an earlier one. Throws BadUsage if the file itself exists, or cannot be written. */
+/** Throws BadUsage if a file exists. */
+export async function refuseExisting(path: string): Promise<void> {
+  if ((await stat(path).catch(() => null)) !== null)
+    throw new BadUsage(`${path} exists; name another file, or remove it`)
+}
+
+/** Opens FILE.part, in place of an earlier one. Throws BadUsage if it cannot be written. */
 export async function openExportFile(
   path: string,
   format: FileFormat,
   columns: FileColumns
 ): Promise<ExportFile> {
-  if ((await stat(path).catch(() => null)) !== null)
-    throw new BadUsage(`${path} exists; name another file, or remove it`)
   const part = `${path}.part`
   const handle = await open(part, 'w').catch((error: Error) => {
     throw new BadUsage(`${part} cannot be written: ${error.message}`)

@@ -9,7 +9,13 @@ import { launches } from '../routes/launches.ts'
 import { poolCandles, poolTrades } from '../routes/pool.ts'
 import { tokenTrades } from '../routes/trades.ts'
 import { walletTrades } from '../routes/wallet-trades.ts'
-import { FILE_FORMATS, openExportFile, type ExportFile, type FileFormat } from './export-file.ts'
+import {
+  FILE_FORMATS,
+  openExportFile,
+  refuseExisting,
+  type ExportFile,
+  type FileFormat
+} from './export-file.ts'
 import { exportedRows, type ExportedRow } from './exported-rows.ts'
 
 /** Milliseconds between two lines of progress. */
@@ -87,6 +93,8 @@ async function exportList(invocation: ExportCommand, list: ExportList): Promise<
   const { endpoint, place, query } = list
   const format = formatOf(options.format, output)
   const access = serviceOf(endpoint.scope, invocation)
+  // Before rows are read, which count.
+  await refuseExisting(output)
   const given = Object.entries({ ...query, from, to }).filter(([, value]) => value !== undefined)
   const path = endpoint.path.replace(/\{\w+\}/, encodeURIComponent(place))
   return withRefusals(invocation, async () => {

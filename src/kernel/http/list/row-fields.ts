@@ -39,7 +39,7 @@ export function fieldsParameter(known: readonly string[]) {
       uniqueItems: true
     })
     .describe(
-      'Names of fields, separated by commas: rows have only these, in this order. A nested object is named as a whole. Default: all fields'
+      'Names of fields, separated by commas: rows have only these, in this order. A nested object is named as a whole. Default: all fields, which the schema of the answer describes'
     )
 }
 
