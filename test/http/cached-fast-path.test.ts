@@ -87,8 +87,16 @@ function lasting({ status, headers, body }: Received) {
 t.test('a cached answer is sent without the framework, byte for byte as with it', async (t) => {
   const { app, ask, ...world } = await laneApp(t)
   let passed = 0
-  for (const path of [TRADES, `${TRADES}?limit=1`, PRICE, '/v1/launches', '/v1/stats']) {
-    for (const headers of [{}, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }]) {
+  const paths = [TRADES, `${TRADES}?limit=1`, PRICE, '/v1/launches', '/v1/stats']
+  for (const path of [...paths, `${TRADES}?format=csv&limit=1`, `${TRADES}?fields=price`]) {
+    const headersOfList = path.startsWith(TRADES) ? [{ accept: 'application/x-ndjson' }] : []
+    for (const headers of [
+      {},
+      { 'accept-encoding': 'gzip' },
+      { 'if-none-match': '*' },
+      ...headersOfList,
+      ...headersOfList.map((accept) => ({ ...accept, 'accept-encoding': 'gzip' }))
+    ]) {
       const first = await app.app.inject({
         url: path,
         headers: { 'x-api-key': app.key, connection: 'close', ...headers }
