@@ -148,13 +148,13 @@ function partText(
   { path, rows }: { readonly path: string; readonly rows: number },
   last: ExportedRow | null
 ): string {
-  const cursor = last?.body['cursor']
+  const cursor = last?.body['cursor'] as string | number | undefined
   const rest =
     last === null
       ? ''
       : cursor === undefined
         ? `, up to ${String(last.body['ts'])}: continue with --from ${last.nextFrom}`
-        : `: continue with --after ${String(cursor)}`
+        : `: continue with --after ${cursor}`
   return `${path} has the ${rows} rows so far${rest}`
 }
 
