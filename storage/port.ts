@@ -13,6 +13,7 @@ import type { StorageUsage, Sweeper } from './port/space.ts'
 export type { BlockCommit, CandleUpsert }
 export type * from './port/blocks.ts'
 export type * from './port/coverage.ts'
+export * from './port/facts.ts'
 export * from './port/holders.ts'
 export * from './port/program-accounts.ts'
 export * from './port/records.ts'

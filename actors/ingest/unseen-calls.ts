@@ -12,7 +12,7 @@ const NOT_RECORDED: UnseenReason = {
 }
 
 /** Returns why events of a block may be missing although it is stored, or null. */
-function unseenReason(notes: readonly Note[]): UnseenReason | null {
+export function unseenReason(notes: readonly Note[]): UnseenReason | null {
   const moved = new Set<string>()
   for (const note of notes) {
     if (note.kind !== 'missing') continue

@@ -13,33 +13,33 @@ const IMPORT = [
 
 const ARCHIVE: CommandGroup = {
   position: 110,
-  summary: 'Imports recorded blocks from before the first indexed one, and shows what is imported.',
+  summary: 'Imports blocks and trades from before the first indexed block, and shows what is imported.',
   verbs: {
     import: command({
-      summary: 'Adds the blocks of a recorded folder to the archive, or checks trade rows of files.',
+      summary: 'Adds recorded blocks and trade rows of files to the archive, in any order.',
       details:
-        'The service may run meanwhile, and serves the blocks within a minute (the first ones on a cluster within six). A repeated run continues an interrupted one. ' +
-        'Import folders in the order of their slots: a block before the end of the archive cannot be added. Blocks at or ' +
-        'after the first indexed slot are left out. With --rpc-url, transfer fees are read from the node. Exits with 1 if a ' +
-        'block could not be added or read. Trade rows of data vendors (NDJSON, CSV, Parquet; gzip, zstd) are only checked yet: ' +
-        '--dry-run prints how many rows would be accepted, and why others are refused. It changes nothing, and exits with 1 if ' +
-        'a row is refused.',
+        'PATH is a file or a folder, with recorded blocks, trade rows (NDJSON, CSV, Parquet; gzip, zstd), or both. The service ' +
+        'may run meanwhile, and serves what is imported within a minute (the first import on a cluster within six). A repeated ' +
+        'run continues an interrupted one. Blocks and rows at or after the first indexed slot are left out. With --rpc-url, ' +
+        'transfer fees are read from the node. Exits with 1 if a block could not be read or a row was refused. --dry-run ' +
+        'checks rows and changes nothing.',
       operands: 'PATH…',
       options: {
         'dry-run': { meaning: 'check trade rows and print a report; nothing is imported' },
         map: { value: 'FILE', meaning: 'JSON file {"column": "field"} for files with columns of their own' },
         venue: { value: 'VENUE', meaning: 'venue of rows that name neither a venue nor a program' },
-        json: { meaning: 'print the report of a dry run as one JSON object' }
+        json: { meaning: 'print the report as one JSON object' }
       },
       settings: IMPORT,
       examples: [
         'millrace archive import ./blocks --data-dir ./data',
-        'millrace archive import ./trades.csv.gz --dry-run'
+        'millrace archive import ./trades.csv.gz ./dune --dry-run'
       ],
       run: async (invocation) => (await import('./commands/import-paths.ts')).importPaths(invocation)
     }),
     status: command({
-      summary: 'Prints which slots and times the archive has, and whether they can be served.',
+      summary:
+        'Prints which slots and times the archive has, what they are made of, and whether they can be served.',
       details: 'The service and an import may run meanwhile.',
       options: { json: { meaning: 'print one JSON object instead of lines' } },
       settings: STORE_PLACE,

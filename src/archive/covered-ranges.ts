@@ -1,7 +1,9 @@
 import { decodedRanges, type DecodingPeriod } from '../market/decoding-period.ts'
 import type { GapRow } from '../../storage/port.ts'
 import { UNSEEN_REASONS } from '../market/gap-reasons.ts'
+import type { VenueId } from '../chain/venue-id.ts'
 import type { Archive } from './archive.ts'
+import type { ArchivedRange } from './archived-ranges.ts'
 
 /** States of a range of slots. `partial`: candles and totals without rows, or rows without unseen ones (`UNSEEN_REASONS`). */
 export const COVERAGE_STATES = ['live', 'archive', 'partial', 'missing'] as const
@@ -14,8 +16,14 @@ export interface CoveredRange {
   readonly to: number
   /** A word; null unless something is missing. */
   readonly reason: string | null
-  /** How its blocks were decoded; null if that was not recorded, and for missing slots. */
-  readonly period: DecodingPeriod | null
+  /** Venues that it has; null if that was not recorded, and for missing slots. */
+  readonly venues: readonly VenueId[] | null
+  /** Version of the decoder of its blocks; null likewise, and for rows of files. */
+  readonly decoderVersion: number | null
+  /** Null for missing slots. */
+  readonly origin: ArchivedRange['origin'] | null
+  /** Files whose rows are in it, and the mappings of their columns; null unless it is of files. */
+  readonly files: Pick<ArchivedRange, 'names' | 'columns'> | null
 }
 
 /** The indexed slots, as the store and the archive state them. */
@@ -28,6 +36,8 @@ export interface Indexed {
   readonly rowsFrom: number | null
   /** Gaps of the live slots that end after `after`, ascending. */
   readonly gaps: readonly Pick<GapRow, 'from' | 'to' | 'reason'>[]
+  /** The ranges of the archive, ascending; null if an earlier version imported it. */
+  readonly archived: readonly ArchivedRange[] | null
   /** How the blocks of each store were decoded, ascending. */
   readonly periods: { readonly archive: readonly DecodingPeriod[]; readonly live: readonly DecodingPeriod[] }
 }
@@ -41,20 +51,55 @@ export function* coveredRanges(indexed: Indexed, after: number): Generator<Cover
 }
 
 function* allRanges(indexed: Indexed): Generator<CoveredRange, void, undefined> {
-  const { periods } = indexed
+  const { periods, archived } = indexed
+  const unknown = { venues: null, decoderVersion: null, files: null }
   for (const range of storedAndMissing(indexed)) {
-    if (range.state === 'missing') yield { ...range, period: null }
+    if (range.state === 'missing') yield { ...range, ...unknown, origin: null }
+    else if (range.state === 'archive' && archived !== null) yield* archivedRanges(range, archived)
     else
-      for (const part of decodedRanges(
+      for (const { from, to, period } of decodedRanges(
         range.state === 'archive' ? periods.archive : periods.live,
         range.from,
         range.to
-      ))
-        yield { ...range, ...part }
+      )) {
+        const { venues = null, decoderVersion = null } = period ?? {}
+        yield { ...range, ...unknown, from, to, venues, decoderVersion, origin: 'blocks' }
+      }
   }
 }
 
-type Stretch = Omit<CoveredRange, 'period'>
+/** Yields the ranges of an archive, and the slots between them that it lacks. */
+export function* archivedRanges(
+  { from: first, to: last }: Pick<CoveredRange, 'from' | 'to'>,
+  archived: readonly ArchivedRange[]
+): Generator<CoveredRange, void, undefined> {
+  const missing = (from: number, to: number): CoveredRange => ({
+    ...{ state: 'missing', from, to, reason: 'not_imported', origin: null },
+    ...{ venues: null, decoderVersion: null, files: null }
+  })
+  let next = first
+  for (const { from, to, origin, venues, decoderVersion, names, columns } of archived) {
+    if (from > last || to < first) continue
+    if (from > next) yield missing(next, from - 1)
+    const files = origin === 'file' ? { names, columns } : null
+    const end = Math.min(to, last)
+    yield {
+      state: 'archive',
+      from: Math.max(from, first),
+      to: end,
+      reason: null,
+      venues,
+      decoderVersion,
+      origin,
+      files
+    }
+    next = end + 1
+  }
+  // An import records the ranges of what it adds at its end.
+  if (next <= last) yield { ...missing(next, last), state: 'archive', reason: null }
+}
+
+type Stretch = Pick<CoveredRange, 'state' | 'from' | 'to' | 'reason'>
 
 function* storedAndMissing({ archive, live, rowsFrom, gaps }: Indexed): Generator<Stretch, void, undefined> {
   if (archive !== null) {

@@ -46,12 +46,26 @@ export interface TradeFacts {
   readonly statedCurve?: StatedCurve
   /** The fill's leg in a route: an aggregator's instruction, or the venue's own multi-hop; null outside a route. */
   readonly route: RouteLeg | null
+  /** Sum of the UNSTATED bits of an imported trade; absent for decoded trades, and if the file states all facts. */
+  readonly unstated?: number
 }
+
+/** Facts that the file of an imported trade may lack, as bits. Stored; a bit never changes its meaning. */
+export const UNSTATED = { slot: 1, txIndex: 2, ixIndex: 4, pool: 8, user: 16, feePayer: 32 } as const
+
+/** Placeholder of an unstated address: the system program, which is no pool, no trader and no fee payer. */
+export const UNSTATED_ADDRESS: Pubkey = new Uint8Array(32)
+
+/** Returns whether the file of an imported trade lacks a fact. */
+export const isUnstated = (of: Pick<TradeFacts, 'unstated'>, fact: keyof typeof UNSTATED): boolean =>
+  of.unstated !== undefined && (of.unstated & UNSTATED[fact]) !== 0
 
 export interface Trade extends EventOrigin, TradeFacts {
   readonly kind: 'trade'
   /** The pool's token accounts; absent if the instruction names neither. */
   readonly vaults?: TradeVaults
+  /** USD per SOL as the file of an imported trade states it; absent otherwise. */
+  readonly solUsd?: number
 }
 
 /** The token accounts of a pool that took a trade's input and gave its output. */
@@ -64,9 +78,10 @@ export interface TradeVaults {
 /** Returns the facts of a trade or of a trade's row, without its other fields. */
 export function tradeFacts(of: TradeFacts): TradeFacts {
   const { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut } = of
-  const { fees, reserves, exact, statedCurve, route } = of
+  const { fees, reserves, exact, statedCurve, route, unstated } = of
   const fill = { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut }
-  return { ...fill, fees, reserves, exact, ...(statedCurve !== undefined && { statedCurve }), route }
+  const curve = statedCurve !== undefined && { statedCurve }
+  return { ...fill, fees, reserves, exact, ...curve, route, ...(unstated !== undefined && { unstated }) }
 }
 
 export interface Fee {

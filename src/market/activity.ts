@@ -1,5 +1,5 @@
 import { pubkeyMapKey, samePubkey } from '../chain/pubkey.ts'
-import type { ChainEvent } from '../chain/events.ts'
+import { isUnstated, type ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActivityHour, ActivityMinute, ActivityOf, UsdPrice } from './activity-rows.ts'
 import { mergeMinutes } from './activity-sums.ts'
@@ -52,19 +52,24 @@ export class ActivityFold {
     return this.#market
   }
 
-  /** Adds a trade by its rows, one for each mint it is listed under; `poolBase` is the token of its pool. */
-  trade(rows: readonly TradeRow[], poolBase: Pubkey): void {
+  /**
+   * Adds a trade by its rows, one for each mint it is listed under; `poolBase` is the token of its pool, null if the pool is
+   * unknown. An unknown trader is not counted among the traders.
+   */
+  trade(rows: readonly TradeRow[], poolBase: Pubkey | null): void {
     const [row] = rows
     if (row === undefined) return
     const worth = worthOf(row)
+    const traders = isUnstated(row, 'user') ? [] : [worth.trader]
     this.#market.trade(worth, { cash: worth.lamports, token: 0n })
-    this.#market.traders.push(worth.trader)
-    this.#poolOf(row.pool).trade(worth, { cash: worth.cash, token: amountOf(row, poolBase) })
+    this.#market.traders.push(...traders)
+    if (poolBase !== null)
+      this.#poolOf(row.pool).trade(worth, { cash: worth.cash, token: amountOf(row, poolBase) })
     for (const each of rows) {
       const mint = this.#mintOf(each.mint)
       mint.trade(worth, { cash: worth.lamports, token: amountOf(each, each.mint) })
       mint.formPrice(formedUsd(each))
-      mint.traders.push(worth.trader)
+      mint.traders.push(...traders)
     }
   }
 

@@ -1,4 +1,4 @@
-import { tradeFacts, type ChainEvent, type Trade } from '../chain/events.ts'
+import { isUnstated, tradeFacts, type ChainEvent, type Trade } from '../chain/events.ts'
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
@@ -112,6 +112,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     const listing = listingOf(event, cash)
     const mints = listedMints(listing)
     for (const mint of mints) tokens.name(mint, origin, event)
+    if (event.kind === 'trade' && isUnstated(event, 'pool')) return { mints, givesVaults: false }
     const { isFirst, givesVaults } = pools.name(origin, event, listing)
     if (isFirst) for (const mint of mints) tokens.pool(mint)
     return { mints, givesVaults }
@@ -122,6 +123,10 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     trades.push(...rows)
     for (const row of rows) tokens.trade(row)
     for (const mint of launchable) launches.trade(mint)
+    if (isUnstated(first, 'pool')) {
+      activity.trade(rows, null)
+      return
+    }
     const pool = pools.trade(first)
     activity.trade(rows, pool.base)
     if (isLaunchpad(first.venue)) curves.trade(first, launchable)
@@ -143,7 +148,8 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
       pair = new PairFold(key, known.latest('pairs', key), cashLeg, token)
       pairs.set(key, pair)
     }
-    const priced = { mint: token.mint, cashSide, cashUsd: usdOf(cashLeg.mint) }
+    const cashUsd = cash.usdOf(cashLeg.mint, trade.solUsd ?? solPrice?.usd ?? null)
+    const priced = { mint: token.mint, cashSide, cashUsd }
     return pair.take({ ...origin, ...tradeFacts(trade), ...priced, ...named }, cashLeg, token)
   }
 

@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../chain/events.ts'
+import { isUnstated, type ChainEvent } from '../chain/events.ts'
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActivityHour, HourAddress, TotalsRow } from './activity-rows.ts'
@@ -71,7 +71,7 @@ export const RECORDS = {
   pools: latest<PoolRow, Pubkey>(
     (row) => row.pool,
     pubkeyMapKey,
-    (event) => [event.pool]
+    (event) => (event.kind === 'trade' && isUnstated(event, 'pool') ? [] : [event.pool])
   ),
   curves: latest<CurveRow, Pubkey>((row) => row.mint, pubkeyMapKey, curveMints),
   totals: single<TotalsRow>(),

@@ -62,14 +62,22 @@ export async function listFiles(
   return paths.sort()
 }
 
+/** A file that is being read. */
+export interface ReadBytes {
+  /** Bytes that were read from the file, compressed ones if it is compressed. */
+  readonly bytesRead: number
+}
+
 /** Reads and decompresses a file. `start` and `length` address an uncompressed one. */
 export function openBytes(
   path: string,
   compression: Compression,
-  part: { readonly start: number; readonly length: number } | null = null
+  part: { readonly start: number; readonly length: number } | null = null,
+  onOpen: (file: ReadBytes) => void = () => undefined
 ): AsyncIterable<Buffer> {
   const range = part === null ? {} : { start: part.start, end: part.start + part.length - 1 }
   const file = createReadStream(path, { ...range, highWaterMark: 256 * 1024 })
+  onOpen(file)
   if (compression === null) return file
   const decompressed = compression === 'gzip' ? createGunzip() : createZstdDecompress()
   // An error of either stream ends reading from the second, where the reader gets it.

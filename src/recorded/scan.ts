@@ -52,6 +52,8 @@ export interface ScanOptions {
   readonly recordBytesMax?: number
   /** Maximum number of records in the index. */
   readonly recordsMax?: number
+  /** Tells whether a file, by its path below the folder, may have blocks. Default: every file. */
+  readonly accepts?: (file: string) => boolean
   /** Ends the scan at the next record; the index then holds the records found so far. */
   readonly signal?: AbortSignal
 }
@@ -68,9 +70,10 @@ export async function scanRecorded(directory: string, options: ScanOptions = {})
     (found) => found.isDirectory(),
     () => false
   )
+  const { accepts = () => true } = options
   const scan = new Scan(directory, options)
   const files = isDirectory
-    ? await listFiles(directory, (path, error) => scan.missDirectory(path, error))
+    ? (await listFiles(directory, (path, error) => scan.missDirectory(path, error))).filter(accepts)
     : []
   for (const file of files) {
     if (options.signal?.aborted === true) break

@@ -6,7 +6,7 @@ import { openEmbeddedSnapshot } from '../../storage/embedded/snapshot.ts'
 import { openEmbeddedStorage, type EmbeddedStorageOptions } from '../../storage/embedded/store.ts'
 import { isOpenElsewhere } from '../../storage/embedded/unopened.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
-import type { Storage } from '../../storage/port.ts'
+import type { FactStore, Storage } from '../../storage/port.ts'
 import type { StartWait } from '../../storage/scylla/start-wait.ts'
 import { KEYS_MAX } from '../access/key-directory.ts'
 import { RateWindow } from '../access/rate-window.ts'
@@ -18,6 +18,7 @@ import { memoryBudget } from '../kernel/config/memory-budget.ts'
 import { logSecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
 import { systemPorts, type Ports } from '../ports.ts'
 import { archivePlace, type ArchivePlace } from '../archive/archive-place.ts'
+import type { StoredBlock } from '../market/stored-block.ts'
 import { FEE_SLOTS } from '../transactions/priority-fees.ts'
 import type { DatabaseFiles } from './backup/database-files.ts'
 import type { Logger } from '../kernel/telemetry/logger.ts'
@@ -136,13 +137,7 @@ export async function openArchive(
   ports: Ports = systemPorts,
   place?: ArchivePlace
 ): Promise<Storage> {
-  const archive = archiveConfigOf(config)
-  const { length } = archive.scyllaKeyspace
-  if (config.storage !== 'embedded' && length > KEYSPACE_LENGTH_MAX)
-    throw new ServiceError(
-      ERRORS.STORAGE_UNAVAILABLE,
-      `the archive needs the keyspace ${archive.scyllaKeyspace}, whose name has ${length} characters; a keyspace has ${KEYSPACE_LENGTH_MAX} at most: shorten MILLRACE_SCYLLA_KEYSPACE`
-    )
+  checkKeyspaceName(archiveConfigOf(config))
   return openArchiveStore((place ?? (await archivePlaceOf(config))).config, ports)
 }
 
@@ -155,11 +150,25 @@ export async function openArchiveStore(store: Config, ports: Ports = systemPorts
   try {
     return await openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
   } catch (error) {
-    if (!isOpenElsewhere(error)) throw error
-    const detail = `another import into ${archive.dataDir} is running; wait until it ends`
-    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause: error })
+    throw isOpenElsewhere(error) ? importRunning(archive, error) : error
   }
 }
+
+function checkKeyspaceName({ storage, scyllaKeyspace }: Config): void {
+  const { length } = scyllaKeyspace
+  if (storage === 'embedded' || length <= KEYSPACE_LENGTH_MAX) return
+  throw new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    `the archive needs the keyspace ${scyllaKeyspace}, whose name has ${length} characters; a keyspace has ${KEYSPACE_LENGTH_MAX} at most: shorten MILLRACE_SCYLLA_KEYSPACE`
+  )
+}
+
+const importRunning = ({ dataDir }: Config, cause: unknown): ServiceError =>
+  new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    `another import into ${dataDir} is running; wait until it ends`,
+    { cause }
+  )
 
 /**
  * Opens the archive for reading, even while an import writes to it: the snapshot of an embedded store, or the
@@ -171,6 +180,37 @@ export async function openArchiveToRead(config: Config): Promise<Storage | null>
   if (!(await isStoreThere(archive))) return null
   if (config.storage === 'embedded') return openEmbeddedSnapshot(embeddedOptionsOf(archive))
   return openStore({ ...archive, role: ['gateway'] })
+}
+
+/**
+ * Opens the facts that the archive is folded from, and creates them if they do not exist: a folder beside the archive's
+ * store, or a keyspace of their own. Rejects with STORAGE_UNAVAILABLE, for instance while another import has them open.
+ */
+export async function openArchiveFacts(config: Config): Promise<FactStore> {
+  const archive = archiveConfigOf(config)
+  if (config.storage !== 'embedded') {
+    checkKeyspaceName(archive)
+    const keyspace = factsKeyspace(config)
+    const { openCqlFacts } = await import('../../storage/scylla/facts.ts')
+    return openCqlFacts({ ...scyllaTargetOf(config), keyspace, replication: config.scyllaReplication })
+  }
+  const { openEmbeddedFacts } = await import('../../storage/embedded/facts.ts')
+  return openEmbeddedFacts(archiveFactsDirectory(config)).catch((error: unknown) => {
+    throw isOpenElsewhere(error) ? importRunning(archive, error) : error
+  })
+}
+
+/** Returns the directory of the embedded archive's facts. */
+export const archiveFactsDirectory = (config: Config): string =>
+  join(archiveConfigOf(config).dataDir, 'facts')
+
+/** Returns the keyspace of the archive's facts on a cluster. */
+export const factsKeyspace = ({ scyllaKeyspace }: Config): string => `${scyllaKeyspace}_facts`
+
+/** Reads the blocks of an embedded archive from its rows, by slot. No process may have its store open. */
+export async function* archivedBlocks(archive: Config): AsyncGenerator<StoredBlock> {
+  const { readStoredBlocks } = await import('../../storage/embedded/repair/stored-blocks.ts')
+  yield* readStoredBlocks(storeDirectory(archive))
 }
 
 /** Returns whether the store exists: the folder of an embedded one, or the keyspace. Rejects with STORAGE_UNAVAILABLE. */

@@ -26,6 +26,8 @@ const STATED_CURVE = 8192
 /** The pool's vaults that the trade named first; rows of older stores have none. */
 const VAULT_IN = 16_384
 const VAULT_OUT = 32_768
+/** Facts that the file of an imported trade lacks. */
+const UNSTATED_FACTS = 65_536
 /** Facts in the order of their bits; a bit is set if the fact is stated. */
 const CURVE_FACTS = ['forSale', 'targetQuote', 'sqrtPrice'] as const
 
@@ -56,6 +58,7 @@ export const tradeCodec: RowCodec<TradeRow> = {
     if (row.statedCurve !== undefined) writeStatedCurve(out, row.statedCurve)
     if (row.vaults?.in != null) keys.write(out, row.vaults.in)
     if (row.vaults?.out != null) keys.write(out, row.vaults.out)
+    if (row.unstated !== undefined) out.count(row.unstated)
   },
 
   read(source, before, keys) {
@@ -89,7 +92,8 @@ export const tradeCodec: RowCodec<TradeRow> = {
             }
           : null,
       ...(flags & STATED_CURVE ? { statedCurve: readStatedCurve(source) } : {}),
-      ...(flags & (VAULT_IN | VAULT_OUT) ? { vaults: readVaults(source, flags, keys) } : {})
+      ...(flags & (VAULT_IN | VAULT_OUT) ? { vaults: readVaults(source, flags, keys) } : {}),
+      ...(flags & UNSTATED_FACTS ? { unstated: source.count() } : {})
     }
   }
 }
@@ -110,6 +114,7 @@ function flagsOf(row: TradeRow): number {
   if (row.statedCurve !== undefined) flags |= STATED_CURVE
   if (row.vaults?.in != null) flags |= VAULT_IN
   if (row.vaults?.out != null) flags |= VAULT_OUT
+  if (row.unstated !== undefined) flags |= UNSTATED_FACTS
   return flags
 }
 

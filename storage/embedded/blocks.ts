@@ -1,3 +1,4 @@
+import { mergedRows } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
 import type { BlockStore } from '../port.ts'
@@ -5,6 +6,7 @@ import { keptBlockKind } from '../codec/kept-block.ts'
 import { keptBlockKey, keysOf, slotKey } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
 import type { Database } from './database.ts'
+import { stageNewPools } from './pools.ts'
 import { stageRecords } from './record-stores.ts'
 import type { RecordTables } from './record-stores.ts'
 import type { View } from './view.ts'
@@ -23,6 +25,18 @@ export function blockStore(database: Database, tables: RecordTables): BlockStore
         if (kept !== undefined) batch.putUncached(keptBlockKind, keptBlockKey(block.slot.slot), kept)
         return { kind: 'commit', head: block.slot }
       }),
+    commitAll: async (blocks, after) => {
+      await database.write(async (view, batch) => {
+        const fresh = blocks.filter((block) => !isStored(block, view.head))
+        const last = fresh.at(-1)
+        if (last === undefined) return null
+        assertFollows(after, view.head)
+        for (const { slot } of fresh) batch.putUncached(slotKind, slotKey(slot.slot), slot)
+        await stageRecords(tables, view, batch, { slot: last.slot, ...mergedRows(fresh) })
+        for (const block of fresh.slice(0, -1)) stageNewPools(batch, block)
+        return { kind: 'commit', head: last.slot }
+      })
+    },
     head: () => database.read((view) => view.head),
     has: (slot) => database.read((view) => view.get(slotKind, slotKey(slot)) !== null),
     at: (slot) => database.read((view) => view.get(slotKind, slotKey(slot))),

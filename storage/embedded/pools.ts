@@ -1,7 +1,7 @@
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
-import type { PoolStore } from '../port.ts'
+import type { BlockCommit, PoolStore } from '../port.ts'
 import { addressesListedAt, isListedUnder, listingAddresses } from '../pool-listings.ts'
 import type { CachedFact } from './cached-fact.ts'
 import type { Database } from './database.ts'
@@ -38,9 +38,9 @@ export function poolTable(database: Database): RecordTable<'pools'> {
         return pool === null || isListedUnder(pool, owner) ? null : pool
       }
     },
-    stage(_, batch, { slot, pools }) {
-      rows.put(batch, pools)
-      for (const pool of pools) stageListing(batch, pool, addressesListedAt(slot.slot, pool))
+    stage(_, batch, block) {
+      rows.put(batch, block.pools)
+      stageNewPools(batch, block)
     },
     async amend(view, batch, { pools }) {
       const { put, remove } = pools
@@ -91,6 +91,11 @@ export function stageListing(batch: WriteBatch, pool: PoolRow, addresses = listi
     batch.putUncached(listedPoolKind, mintPoolKey(address, pool.firstCursor), pool.pool)
     forgetListed(batch, address)
   }
+}
+
+/** Lists the pools that a block has named first. */
+export function stageNewPools(batch: WriteBatch, { slot, pools }: Pick<BlockCommit, 'slot' | 'pools'>): void {
+  for (const pool of pools) stageListing(batch, pool, addressesListedAt(slot.slot, pool))
 }
 
 /** Evicts the cached pool list of an address. */

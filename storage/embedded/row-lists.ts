@@ -1,3 +1,4 @@
+import { isUnstated } from '../../src/chain/events.ts'
 import { eventCursor } from '../../src/market/cursor.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import { poolEventCodec } from '../codec/pool-event.ts'
@@ -48,5 +49,5 @@ export function poolEventTable(database: Database): RecordTable<'poolEvents'> {
   }
 }
 
-/** A trade without a cash side has a row for each mint, and its trader made it once. */
-export const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor
+/** A trade without a cash side has a row for each mint, and its trader made it once. Some imported trades have no trader. */
+export const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor && !isUnstated(row, 'user')

@@ -30,6 +30,11 @@ export interface BlockStore {
    * the slot of the block before. If that block has not become the head, the call rejects; so a failed block leaves no hole.
    */
   commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean>
+  /**
+   * Stores consecutive blocks of one hour in as few durable steps as the store can. Readers see each block whole or not at
+   * all, and in order. For stores that get many blocks at once. `after` is as for `commit`.
+   */
+  commitAll(blocks: readonly BlockCommit[], after?: number): Promise<void>
   /** The newest committed slot, null on an empty store. */
   head(): Promise<SlotRow | null>
   /** Tells whether a slot is committed. */

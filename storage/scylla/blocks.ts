@@ -6,6 +6,8 @@ import type { RowList } from './row-list.ts'
 import { SLOTS_OWNER } from './row-lists.ts'
 import type { BlockWriter } from './writer.ts'
 
+/** Blocks that share one write of the watermark. */
+const COMMITS_AT_ONCE = 8
 /** Slots that are read at once and searched; a longer range is bisected first. */
 const SLOTS_PER_READ = 500
 
@@ -17,6 +19,18 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
     claim: (token) => writer.claim(token),
     confirmClaim: () => writer.confirmClaim(),
     commit: (...block) => writer.commit(...block),
+    async commitAll(blocks, after) {
+      // The writer flushes blocks together.
+      const commits: Promise<boolean>[] = []
+      let before = after
+      for (const block of blocks) {
+        commits.push(writer.commit(block, undefined, before))
+        before = block.slot.slot
+        if (commits.length >= COMMITS_AT_ONCE) await commits.at(-COMMITS_AT_ONCE)
+      }
+      for (const result of await Promise.allSettled(commits))
+        if (result.status === 'rejected') throw result.reason
+    },
     async head() {
       await base.refresh()
       return base.visibility.committed.head

@@ -139,7 +139,11 @@ function statementsOf(text: string): string[] {
 const withKeyspace = (statement: string, keyspace: string): string =>
   statement.replace(/^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) /, `$1 ${keyspace}.`)
 
-async function makeKeyspace(client: CqlClient, options: SchemaOptions): Promise<void> {
+/** Creates a keyspace if it is missing. Refuses one with another number of replicas. */
+export async function makeKeyspace(
+  client: CqlClient,
+  options: Pick<SchemaOptions, 'keyspace' | 'datacenter' | 'replication'>
+): Promise<void> {
   const { keyspace, datacenter, replication } = options
   const statement = 'SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?'
   const [found] = await client.read(statement, [keyspace])

@@ -1,3 +1,4 @@
+import { isUnstated } from '../../src/chain/events.ts'
 import { eventCursor } from '../../src/market/cursor.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import type { TradeStore } from '../port.ts'
@@ -28,5 +29,5 @@ export function tradeTable(base: ScyllaBase): Table<TradeStore> {
   }
 }
 
-/** A trade without a cash side has a row for each mint, and its trader made it once. */
-const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor
+/** A trade without a cash side has a row for each mint, and its trader made it once. Some imported trades have no trader. */
+const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor && !isUnstated(row, 'user')

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { BlockRanges, composedRanges } from '../../src/archive/archived-ranges.ts'
 import { coveredRanges, type CoveredRange, type Indexed } from '../../src/archive/covered-ranges.ts'
 import { randomRuns } from '../random-runs.ts'
 
@@ -8,7 +9,14 @@ const textOf = ({ state, from, to, reason }: CoveredRange): string =>
   `${state} ${from}-${to}${reason === null ? '' : ` ${reason}`}`
 const all = (indexed: Indexed): string[] => [...coveredRanges(indexed, -1)].map(textOf)
 const NO_PERIODS = { archive: [], live: [] }
-const NOTHING: Indexed = { archive: null, live: null, rowsFrom: null, gaps: [], periods: NO_PERIODS }
+const NOTHING: Indexed = {
+  archived: null,
+  archive: null,
+  live: null,
+  rowsFrom: null,
+  gaps: [],
+  periods: NO_PERIODS
+}
 
 t.test('covered ranges of an archive, gaps and a retention are all named', async (t) => {
   t.strictSame(all(NOTHING), [])
@@ -60,6 +68,7 @@ t.test('covered ranges of any index follow each other without holes, and go on a
         })
         const indexed = {
           periods: NO_PERIODS,
+          archived: null,
           archive: hasArchive ? { first: slotRow(3), last: slotRow(12) } : null,
           live: { first, head: Math.max(at, first + size) },
           rowsFrom: rows === null ? null : first + rows,
@@ -90,6 +99,7 @@ t.test(
   'covered ranges end where the decoding of their store changes, and earlier ones are unknown',
   async (t) => {
     const indexed: Indexed = {
+      archived: null,
       archive: { first: slotRow(10), last: slotRow(20) },
       live: { first: 30, head: 60 },
       rowsFrom: 35,
@@ -103,8 +113,8 @@ t.test(
         ]
       }
     }
-    const decoded = ({ period }: CoveredRange) =>
-      period && `${period.venues.join()} v${period.decoderVersion}`
+    const decoded = ({ venues, decoderVersion }: CoveredRange) =>
+      venues && `${venues.join()} v${decoderVersion}`
     t.strictSame(
       [...coveredRanges(indexed, -1)].map((range) => [textOf(range), decoded(range)]),
       [
@@ -119,3 +129,45 @@ t.test(
     )
   }
 )
+
+t.test('ranges of an archive say what is of blocks and of files, and blocks count first', async (t) => {
+  const files = [
+    {
+      name: 'june',
+      columns: ['dune'],
+      slots: { pumpswap: { from: 10, to: 40 }, phoenix: { from: 30, to: 50 } }
+    },
+    { name: 'a.csv', columns: ['millrace'], slots: { pumpswap: { from: 35, to: 60 } } }
+  ]
+  const blocks = new BlockRanges()
+  for (const slot of [20, 22, 25])
+    blocks.add({ slot, parentSlot: slot === 22 ? 20 : slot - 1 }, { venues: ['pumpswap'], decoderVersion: 2 })
+  const archived = composedRanges(blocks.ranges, files, ['pumpswap', 'phoenix'], { first: 10, last: 80 })
+  const indexed: Indexed = { ...NOTHING, archived, archive: { first: slotRow(10), last: slotRow(80) } }
+  const shown = ({ origin, venues, files }: CoveredRange) =>
+    [origin, venues?.join('+'), files?.names.join('+')].filter((word) => word != null).join(' ')
+  t.strictSame(
+    [...coveredRanges(indexed, -1)].map((range) => [textOf(range), shown(range)]),
+    [
+      ['archive 10-19', 'file pumpswap june'],
+      ['archive 20-22', 'blocks pumpswap'],
+      ['archive 23-24', 'file pumpswap june'],
+      ['archive 25-25', 'blocks pumpswap'],
+      ['archive 26-29', 'file pumpswap june'],
+      ['archive 30-34', 'file pumpswap+phoenix june'],
+      ['archive 35-50', 'file pumpswap+phoenix a.csv+june'],
+      ['archive 51-60', 'file pumpswap a.csv'],
+      ['archive 61-80', '']
+    ]
+  )
+})
+
+t.test('blocks with holes make at most a thousand ranges, of which the nearest are joined', async (t) => {
+  const blocks = new BlockRanges()
+  for (let at = 0; at <= 1_000; at++) {
+    const slot = at * 1_000 + (at === 500 ? -400 : 0)
+    blocks.add({ slot, parentSlot: null }, { venues: null, decoderVersion: 2 })
+  }
+  t.equal(blocks.ranges.length, 1_000)
+  t.ok(blocks.ranges.some(({ from, to }) => from === 499_000 && to === 499_600))
+})

@@ -1,16 +1,40 @@
-import { importBlocks } from '../../actors/archive/import.ts'
-import { indexedSource } from '../../actors/ingest/source.ts'
-import { systemPorts } from '../../src/ports.ts'
-import { ImportTools } from '../../src/archive/import-tools.ts'
-import { openArchive } from '../../src/store/opening.ts'
-import { scanRecorded } from '../../src/recorded/scan.ts'
-import { configIn } from './recorded-market.ts'
+import { ImportStamp } from '../../actors/archive/import-stamp.ts'
+import { openEmbeddedFacts } from '../../storage/embedded/facts.ts'
+import { run } from '../../src/kernel/cli/run.ts'
+import { PROGRAM } from '../../src/program.ts'
+import type { FactStore } from '../../storage/port.ts'
 
-/** Imports a folder, and kills itself when a number of blocks is committed. */
-const [dataDir, folder, blocks] = process.argv.slice(2) as [string, string, string]
-const config = configIn(dataDir)
-const tools = new ImportTools(config, (text) => text)
+/**
+ * Runs a command, and kills itself at a point of its import. The arguments are the point (after a durable write of facts, or
+ * after a committed block), its number, a folder for its own use, and the words of the command.
+ */
+const [point, number, folder, ...words] = process.argv.slice(2) as [string, string, string, ...string[]]
 let count = 0
-tools.feed.follow(() => void (++count >= Number(blocks) && process.kill(process.pid, 'SIGKILL')))
-const source = indexedSource(await scanRecorded(folder), systemPorts.clock)
-await importBlocks(await openArchive(config), source, tools.deps, new AbortController().signal)
+const reached = (): void => void (++count >= Number(number) && process.kill(process.pid, 'SIGKILL'))
+
+if (point === 'facts') {
+  const facts = await openEmbeddedFacts(folder)
+  const prototype = Object.getPrototypeOf(facts) as { put: FactStore['put'] }
+  await facts.close()
+  const { put } = prototype
+  prototype.put = async function (...of) {
+    await put.apply(this, of)
+    reached()
+  }
+} else {
+  const committed: () => void = Reflect.get(ImportStamp.prototype, 'committed')
+  ImportStamp.prototype.committed = function () {
+    committed.call(this)
+    reached()
+  }
+}
+process.exitCode = await run(
+  words,
+  {
+    stdout: () => undefined,
+    stderr: (line) => void process.stderr.write(`${line}\n`),
+    stdin: process.stdin,
+    interrupted: new AbortController().signal
+  },
+  PROGRAM
+)

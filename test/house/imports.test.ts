@@ -2,9 +2,9 @@ import t from 'tap'
 import { readSources, type SourceFile } from './sources.ts'
 
 const sources = readSources(['src', 'actors', 'machines', 'storage'])
-/** Files of storage other than its ports and its report. */
+/** Files of storage other than its ports, its pure encodings and its report. */
 const STORAGE_ADAPTER =
-  /^storage\/(?!port\/|(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
+  /^storage\/(?!port\/|codec\/(byte-reader|byte-writer|codes|key-table)\.ts|(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
 const under = (...folders: string[]) =>
   sources.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
@@ -68,7 +68,7 @@ const FLOORS: readonly (readonly RegExp[])[] = [
     /^src\/recorded\//,
     /^src\/localnet\//
   ],
-  [/^src\/node\//, /^src\/archive\/rows\//],
+  [/^src\/node\//, /^src\/archive\/(rows|facts)\//],
   [/^src\/ingest\/(block-queue|committed-blocks|coverage|decoding-\w+)\.ts$/],
   [
     /^src\/yellowstone\//,

@@ -79,7 +79,10 @@ export const NOT_QUICK: readonly { readonly files: RegExp; readonly quick: strin
   { files: /^test\/actors\/ingest\/(lost-records|backfill)\./, quick: 'test/market/refold.test.ts' },
   { files: /^test\/actors\/ingest\/rollback\./, quick: 'test/actors/ingest/deep-rollback.test.ts' },
   { files: /^test\/actors\/ingest\/rpc-source\./, quick: 'test/actors/ingest/rpc-source-bad-input.test.ts' },
-  { files: /^test\/archive\/import\./, quick: 'test/archive/joined-rows.test.ts' },
+  {
+    files: /^test\/archive\/(import|rows\/import-rows)\./,
+    quick: 'test/archive/facts/canonical-blocks.test.ts'
+  },
   { files: /^test\/holders\/(localnet|killed|takeover)\./, quick: 'test/holders/stored-lists.test.ts' },
   { files: /^test\/http\/dearest-(reads|writes)\./, quick: 'test/http/turns.test.ts' },
   { files: /^test\/(http\/cached-answers|data\/unknown-mints)\./, quick: 'test/http/response-cache.test.ts' },

@@ -1,9 +1,11 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { testWithFixtures } from '../fixtures.ts'
 import { faultsOf, until } from './asking.ts'
 import { FIRST_SLOT, recordedBlocks, writeLines } from './recorded-folder.ts'
+import { csvText, PUMP_MINT } from '../archive/rows/sample-rows.ts'
+import { tradeRows } from '../archive/rows/trade-rows.ts'
 import { runMillrace, startProcess, type Body, type ServiceProcess } from './service-process.ts'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
@@ -88,3 +90,46 @@ testWithFixtures(
     t.strictSame(left, [], 'no snapshot is left')
   }
 )
+
+t.test('rows of a CSV file that are imported beside a running service are served by it', async (t) => {
+  const directory = t.testdir({ live: {} })
+  const dataDir = join(directory, 'data')
+  const rows = join(directory, 'trades.csv')
+  writeFileSync(rows, csvText(tradeRows(120)))
+  // The index begins after the rows.
+  const block = { blockhash: '1', parentSlot: 300_000_000, blockTime: 1_720_000_000, transactions: [] }
+  writeLines(join(directory, 'live'), 'live.ndjson', [{ slot: 300_000_001, block }] as never)
+  const service = await startProcess({ dataDir, recordedDir: join(directory, 'live') })
+  await service.said(/the source has no more blocks/)
+  const imported = await runMillrace(['archive', 'import', rows, '--data-dir', dataDir])
+  t.match(imported, { code: 0, stdout: '120 rows in 1 files: 120 accepted, 0 refusals' }, imported.stderr)
+  await service.said(/the archive is served/)
+  const get = async (path: string): Promise<Body> => (await service.get(path)).body
+  const trades = await get(`/v1/tokens/${PUMP_MINT}/trades?limit=100`)
+  t.equal(trades.data.length, 96)
+  t.strictSame(sourcesOf(trades.data), new Set(['archive']))
+  t.match(trades.data[0], { fee_payer: null, tx_index: 1, venue: 'pumpswap' })
+  const candles = await get(`/v1/tokens/${PUMP_MINT}/candles?interval=1m`)
+  t.match(candles.data, [{ source: 'archive', trades: 96 }])
+  t.match(await get(`/v1/tokens/${PUMP_MINT}/price`), { source: 'archive' })
+  t.match(await get('/v1/coverage?venue=orca-whirlpool'), {
+    data: [
+      {
+        state: 'archive',
+        origin: 'file',
+        name: 'trades.csv',
+        columns: ['millrace'],
+        venues: ['pumpswap', 'orca-whirlpool'],
+        decoder_version: null
+      },
+      { state: 'live', origin: 'blocks' }
+    ]
+  })
+  const status = await runMillrace(['archive', 'status', '--data-dir', dataDir])
+  t.match(
+    status.stdout,
+    /^range {2}254170887–254170944, rows of trades\.csv \(millrace\): pumpswap, orca-whirlpool$/m
+  )
+  t.strictSame(faultsOf(service), [])
+  t.match(await service.end('SIGTERM'), { code: 0 })
+})

@@ -1,47 +1,67 @@
-import { importBlocks } from '../../../actors/archive/import.ts'
-import { ImportStamp } from '../../../actors/archive/import-stamp.ts'
-import { indexedSource } from '../../../actors/ingest/source.ts'
-import { archiveStanding } from '../standing.ts'
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { ServiceError } from '../../kernel/errors.ts'
-import { readDecodingPeriods } from '../../ingest/decoding-periods.ts'
-import { systemPorts } from '../../ports.ts'
-import { ImportTools } from '../import-tools.ts'
-import type { ArchivePlace } from '../archive-place.ts'
-import { archiveStampFile, isStoreThere, openStoreToRead, storeDirectory } from '../../store/opening.ts'
-import { ProblemTally } from '../../recorded/problems.ts'
-import { importPlan, type ImportPlan } from '../../recorded/import-plan.ts'
-import { importStanding } from '../../recorded/import-standing.ts'
-import { scanRecorded, type RecordedIndex } from '../../recorded/scan.ts'
-import type { Storage } from '../../../storage/port.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
+import type { SlotRow } from '../../market/rows.ts'
+import { systemPorts } from '../../ports.ts'
+import { importStanding } from '../../recorded/import-standing.ts'
+import { ProblemTally } from '../../recorded/problems.ts'
+import { scanRecorded, type RecordedIndex } from '../../recorded/scan.ts'
+import { unusableDirectory } from '../../store/data-directory.ts'
+import { archiveConfigOf, isStoreThere, openArchiveToRead, openStoreToRead } from '../../store/opening.ts'
+import type { Storage } from '../../../storage/port.ts'
+import { wholeBlocks } from '../whole-blocks.ts'
+import { FoldTally } from '../facts/held-back.ts'
+import { FactWriter } from '../facts/fact-writer.ts'
+import { MintDecimals } from '../facts/mint-decimals.ts'
+import type { Mapping } from '../rows/mapping.ts'
+import type { NamedRowFile, PathContent } from '../rows/path-content.ts'
+import { RowCheck } from '../rows/row-check.ts'
+import { RefusalTally } from '../rows/row-refusal.ts'
+import { RowTally } from '../rows/row-tally.ts'
+import { archiveStanding } from '../standing.ts'
+import { foldFacts, type FoldCounts } from './archive-fold.ts'
+import { refuseDamage } from '../../../actors/archive/fold-archive.ts'
+import { BlockTally, readBlocks } from './block-reading.ts'
 import {
-  archiveText,
-  importSummary,
-  lackingText,
-  lostItems,
+  foldProgressText,
+  importLines,
   problemText,
   progressText,
   replacedText,
-  tooLateText,
-  type ImportCounts
+  type ImportOutcome
 } from './import-report.ts'
-import { ArchiveFilling, removeFilling } from './archive-filling.ts'
-import { recoverArchive } from './second-store.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
-import { unusableDirectory } from '../../store/data-directory.ts'
+import { RefusedFile } from './refused-file.ts'
+import { readRows } from './row-reading.ts'
+import { recoverArchive } from './second-store.ts'
 
 const PROGRESS_MS = 1_000
 
 /** The import cannot begin; the message is for the operator. */
 class Refused extends Error {}
 
+/** How the rows of an import are read. */
+export interface RowsReading {
+  readonly mappings: readonly Mapping[]
+  /** Venue of rows that name none. */
+  readonly venue: VenueId | null
+}
+
 /**
- * Imports the blocks of a recorded folder into the archive, with progress. Resolves with 1 if a block could not be added or
- * read, and if the import was refused, failed or interrupted.
+ * Imports recorded blocks and trade rows into the archive, with progress: reads them into its facts, and then folds the facts
+ * into its store. Resolves with 1 if anything was refused or could not be read, and if the import was refused, failed or
+ * interrupted.
  */
-export async function importArchive(invocation: Invocation): Promise<number> {
-  const { config, operands, interrupted, stdout, stderr } = invocation
+export async function importArchive(
+  content: PathContent,
+  reading: RowsReading,
+  invocation: Invocation<{ readonly json?: true | undefined }>
+): Promise<number> {
+  const { config, interrupted, stderr } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
   const unusable = await unusableDirectory(config)
   if (unusable !== null) {
@@ -49,30 +69,13 @@ export async function importArchive(invocation: Invocation): Promise<number> {
     return 1
   }
   try {
-    const index = await indexed(operands[0]!, complain, interrupted)
+    const folders = await indexed(content, complain, interrupted)
     await recoverArchive(config)
     const archive = await openOwnArchive(config, complain, interrupted)
-    let filled: ArchiveFilling | null = null
     try {
-      const plan = await plannedImport(index, archive.storage, config, complain)
-      const lacking = await lackingOf(plan, archive, config)
-      if (lacking === null) {
-        const stays = await removeFilling(config, archive.place)
-        if (stays !== null) stdout(replacedText(stays))
-        return await addBlocks(index, plan, archive, invocation, complain)
-      }
-      const filling = await ArchiveFilling.open(config, archive.place, archive.storage, index.slots)
-      if (filling === null) {
-        await addBlocks(index, plan, archive, invocation, complain)
-        complain(lacking)
-        return 1
-      }
-      const { code, isWhole } = await fill(index, filling, archive, invocation, complain)
-      if (isWhole) filled = filling
-      return code
+      return await new ArchiveImport(archive, content, folders, reading, invocation).run()
     } finally {
       await archive.close()
-      await filled?.replace()
     }
   } catch (error) {
     if (interrupted.aborted) complain('interrupted; rerun the command to continue')
@@ -83,139 +86,250 @@ export async function importArchive(invocation: Invocation): Promise<number> {
   }
 }
 
+/** The indexed folders, and the items of all folders that cannot be read. */
+interface Indexed {
+  readonly indexes: readonly RecordedIndex[]
+  readonly problems: ProblemTally
+}
+
+/** Indexes the folders with blocks. Rejects with Refused if there is nothing to import. */
 async function indexed(
-  folder: string,
+  { folders, rows, refusals }: PathContent,
   complain: (line: string) => void,
   signal: AbortSignal
-): Promise<RecordedIndex> {
+): Promise<Indexed> {
   const problems = new ProblemTally((problem) => complain(problemText(problem)))
-  const index = await scanRecorded(folder, { problems, signal })
-  signal.throwIfAborted()
-  if (index.kind === 'not-a-directory') throw new Refused(`${folder} cannot be opened as a folder`)
-  if (index.kind === 'empty')
-    throw new Refused(
-      `${folder} has no block or transaction that can be read; see \`millrace record --help\``
-    )
-  return index
-}
-
-/** Folds the archive again with the venues that it lacks. `isWhole`: the result can take the place of the archive. */
-async function fill(
-  index: RecordedIndex,
-  filling: ArchiveFilling,
-  archive: OwnArchive,
-  invocation: Invocation,
-  complain: (line: string) => void
-): Promise<{ readonly code: number; readonly isWhole: boolean }> {
-  const { storage } = filling
-  invocation.stderr('the archive lacks venues: all of its blocks are refolded with them')
-  try {
-    const genesis = await archive.storage.coverage.genesis()
-    if (genesis !== null) await storage.coverage.settleGenesis(genesis)
-    const plan = await plannedImport(index, storage, invocation.config, complain)
-    const code = await addBlocks(
-      index,
-      plan,
-      { ...archive, storage },
-      { ...invocation, config: filling.config },
-      complain
-    )
-    if (invocation.interrupted.aborted || archive.lost.aborted) return { code, isWhole: false }
-    if (!(await filling.isComplete(archive.storage))) {
-      complain('the archive is unchanged, because a block of it could not be read from the folder')
-      return { code: 1, isWhole: false }
-    }
-    const [before, after] = await Promise.all([archive.storage.totals.get(), storage.totals.get()])
-    const added = (after?.trades ?? 0) - (before?.trades ?? 0)
-    await filling.succeed(archive.storage)
-    invocation.stdout(`${added} trades of venues that the archive lacked are added`)
-    if (invocation.config.storage !== 'embedded')
-      invocation.stdout(replacedText(archive.place.config.scyllaKeyspace))
-    return { code, isWhole: true }
-  } finally {
-    await storage.close()
-  }
-}
-
-async function lackingOf(
-  plan: ImportPlan,
-  { storage, place }: OwnArchive,
-  config: Config
-): Promise<string | null> {
-  return lackingText(plan, await readDecodingPeriods(storage), config.venues, placeText(place))
-}
-
-async function addBlocks(
-  index: RecordedIndex,
-  plan: ImportPlan,
-  { storage, lost, place }: OwnArchive,
-  { config, configuration, interrupted, stdout, stderr }: Invocation,
-  complain: (line: string) => void
-): Promise<number> {
-  const { clock } = systemPorts
-  const stamp = new ImportStamp(archiveStampFile(config), storage.blocks, clock)
-  const tools = new ImportTools(config, configuration.configMask(config))
-  const counts: ImportCounts = { blocks: 0, trades: 0, slot: null }
-  const startedMs = clock.now()
-  const progress = (): void => stderr(progressText(counts, plan.due.length, clock.now() - startedMs))
-  let toldMs = startedMs
-  tools.feed.follow(({ slot: { slot, trades } }) => {
-    counts.blocks++
-    counts.trades += trades
-    counts.slot = slot
-    stamp.committed()
-    if (clock.now() - toldMs < PROGRESS_MS) return
-    toldMs = clock.now()
-    progress()
-  })
-  const end = AbortSignal.any([interrupted, lost])
-  try {
-    const source = indexedSource({ ...index, slots: importedSlots(index, plan) }, clock)
-    await importBlocks(storage, source, tools.deps, end)
-  } finally {
-    await tools.close()
-    await stamp.close()
-  }
-  progress()
-  for (const line of importSummary(counts, plan, index.problems)) stdout(line)
-  const standing = await archiveStanding(storage, null)
-  if (standing !== null) stdout(`the archive has ${archiveText(standing.archive)}`)
-  const tooLate = tooLateText(plan, placeText(place))
-  if (tooLate !== null) complain(tooLate)
-  if (interrupted.aborted) complain('interrupted; rerun the command to continue')
-  else if (lost.aborted)
-    complain('the lease is lost, so another import may run now; rerun the command to continue')
-  return end.aborted || tooLate !== null || lostItems(index.problems) > 0 ? 1 : 0
-}
-
-/** Compares the folder with the archive and the live store. Rejects with Refused if the folder is of another chain. */
-async function plannedImport(
-  index: RecordedIndex,
-  archive: Storage,
-  config: Config,
-  complain: (line: string) => void
-): Promise<ImportPlan> {
-  const live = (await isStoreThere(config)) ? await openStoreToRead(config, () => undefined) : null
-  try {
-    const { refusal, warnings } = await importStanding(index, archive, live)
-    if (refusal !== null)
+  const indexes: RecordedIndex[] = []
+  for (const { directory, accepts } of folders) {
+    const index = await scanRecorded(directory, { problems, accepts, signal })
+    signal.throwIfAborted()
+    if (index.kind === 'indexed') indexes.push(index)
+    else if (rows.length === 0 && folders.length === 1)
       throw new Refused(
-        `${refusal}; use another MILLRACE_DATA_DIR or MILLRACE_SCYLLA_KEYSPACE for this folder`
+        `${directory} has no block, transaction or trade row that can be read; see \`millrace record --help\``
       )
-    warnings.forEach(complain)
-    const genesis = (await live?.coverage.genesis()) ?? null
-    if (genesis !== null) await archive.coverage.settleGenesis(genesis)
-    return await importPlan(index, archive.blocks, (await live?.blocks.firstSince(0)) ?? null)
-  } finally {
-    await live?.close()
+  }
+  const [first] = refusals
+  if (indexes.length === 0 && rows.length === 0 && first !== undefined)
+    throw new Refused(`${first.file} cannot be read (${first.detail})`)
+  return { indexes, problems }
+}
+
+class ArchiveImport {
+  readonly #archive: OwnArchive
+  readonly #content: PathContent
+  readonly #folders: Indexed
+  readonly #reading: RowsReading
+  readonly #invocation: Invocation<{ readonly json?: true | undefined }>
+  readonly #config: Config
+  readonly #signal: AbortSignal
+  readonly #startedMs = systemPorts.clock.now()
+  #toldMs = this.#startedMs
+
+  constructor(
+    archive: OwnArchive,
+    content: PathContent,
+    folders: Indexed,
+    reading: RowsReading,
+    invocation: Invocation<{ readonly json?: true | undefined }>
+  ) {
+    this.#archive = archive
+    this.#content = content
+    this.#folders = folders
+    this.#reading = reading
+    this.#invocation = invocation
+    this.#config = invocation.config
+    this.#signal = AbortSignal.any([invocation.interrupted, archive.lost])
+  }
+
+  async run(): Promise<number> {
+    const { archive, config } = { archive: this.#archive, config: this.#config }
+    refuseDamage(archive.storage)
+    const firstLive = await this.#compareChains()
+    await this.#settleSettings()
+    const key = await readingKey(this.#content, this.#reading)
+    const { state, facts, storage } = archive
+    const path = join(archiveConfigOf(config).dataDir, `refused-${key.slice(0, 12)}.ndjson`)
+    if (state.value.reading?.key !== key)
+      await state.change({ reading: { key, files: 0, rows: 0, isDone: false, refusedBytes: 0 } })
+    const refused = new RefusedFile(path, state.value.reading!.refusedBytes)
+    const rows = new RowTally(new RefusalTally((refusal) => refused.add(refusal)))
+    const blocks = new BlockTally()
+    const fold = new FoldTally()
+    let left = { live: 0, filesBefore: 0 }
+    const isRead = state.value.reading!.isDone
+    if (isRead)
+      this.#invocation.stderr('an interrupted import of these paths has read them: the fold continues')
+    try {
+      if (!isRead) {
+        for (const refusal of this.#content.refusals) rows.refusals.add(refusal)
+        const head = (await storage.blocks.head())?.slot ?? null
+        const writer = new FactWriter(facts, state, new MintDecimals(facts), head)
+        await this.#readBlocks(writer, blocks, firstLive)
+        left = await this.#readRows(writer, rows, refused, firstLive)
+        if (!this.#signal.aborted)
+          await state.change({
+            reading: { ...state.value.reading!, isDone: true, refusedBytes: refused.bytes }
+          })
+      }
+    } finally {
+      refused.close()
+    }
+    const counts: FoldCounts = { blocks: 0, trades: 0, slot: null }
+    const isRefolded = this.#signal.aborted ? false : await this.#fold(firstLive, fold, counts)
+    const outcome: ImportOutcome = {
+      blocks: isRead || this.#folders.indexes.length === 0 ? null : blocks,
+      rows: isRead || (this.#content.rows.length === 0 && rows.refusals.total === 0) ? null : rows,
+      left,
+      fold,
+      isRefolded,
+      problems: this.#folders.problems,
+      refusedFile: refused.bytes === 0 ? null : { path, leftOut: refused.leftOut },
+      archive: await this.#standing()
+    }
+    return this.#report(outcome)
+  }
+
+  /** Folds the facts. Resolves with whether the archive was replaced. */
+  async #fold(firstLive: SlotRow | null, tally: FoldTally, counts: FoldCounts): Promise<boolean> {
+    const { state } = this.#archive
+    const startedMs = systemPorts.clock.now()
+    const last = firstLive === null ? null : firstLive.slot
+    const { kind, staying, replace } = await foldFacts(this.#archive, {
+      config: this.#config,
+      firstLive,
+      tally,
+      counts,
+      signal: this.#signal,
+      onCommitted: () => this.#tell(() => foldProgressText(counts, systemPorts.clock.now() - startedMs, last))
+    })
+    if (kind === 'interrupted') return false
+    if (staying !== null) this.#invocation.stdout(replacedText(staying))
+    if (kind === 'refolded') {
+      await this.#archive.closeStorage()
+      await replace()
+    }
+    if (!this.#signal.aborted) await state.change({ reading: null })
+    return kind === 'refolded'
+  }
+
+  async #readBlocks(writer: FactWriter, tally: BlockTally, firstLive: SlotRow | null): Promise<void> {
+    const startedMs = systemPorts.clock.now()
+    for (const index of this.#folders.indexes)
+      await readBlocks(index, {
+        facts: this.#archive.facts,
+        writer,
+        firstLive: firstLive?.slot ?? null,
+        tally,
+        config: this.#config,
+        signal: this.#signal,
+        onBlock: (slot) =>
+          this.#tell(() => {
+            const ms = systemPorts.clock.now() - startedMs
+            return progressText(
+              `slot ${slot}`,
+              tally.blocks,
+              'blocks',
+              tally.blocks / Math.max(tally.due, 1),
+              ms
+            )
+          })
+      })
+  }
+
+  async #readRows(
+    writer: FactWriter,
+    tally: RowTally,
+    refused: RefusedFile,
+    firstLive: SlotRow | null
+  ): Promise<{ readonly live: number; readonly filesBefore: number }> {
+    const startedMs = systemPorts.clock.now()
+    const { mappings, venue } = this.#reading
+    const check = new RowCheck({ venue, now: Math.floor(startedMs / 1_000) })
+    return readRows(this.#content.rows, {
+      ...{ writer, state: this.#archive.state, firstLive, mappings, check, tally, refused },
+      hasVenue: venue !== null,
+      signal: this.#signal,
+      onProgress: ({ rows, share }) =>
+        this.#tell(() => progressText('reading', rows, 'rows', share, systemPorts.clock.now() - startedMs))
+    })
+  }
+
+  /** Prints progress, at most once a second. */
+  #tell(text: () => string): void {
+    const nowMs = systemPorts.clock.now()
+    if (nowMs - this.#toldMs < PROGRESS_MS) return
+    this.#toldMs = nowMs
+    this.#invocation.stderr(text())
+  }
+
+  /** Compares the folders with the archive and the live store. Resolves with the first indexed block. */
+  async #compareChains(): Promise<SlotRow | null> {
+    const { storage } = this.#archive
+    const live = (await isStoreThere(this.#config))
+      ? await openStoreToRead(this.#config, () => undefined)
+      : null
+    try {
+      for (const index of this.#folders.indexes) {
+        const { refusal, warnings } = await importStanding(index, wholeBlocks(storage), live)
+        if (refusal !== null)
+          throw new Refused(
+            `${refusal}; use another MILLRACE_DATA_DIR or MILLRACE_SCYLLA_KEYSPACE for this folder`
+          )
+        for (const line of warnings) this.#invocation.stderr(`millrace: ${line}`)
+      }
+      const genesis = (await live?.coverage.genesis()) ?? null
+      if (genesis !== null) await storage.coverage.settleGenesis(genesis)
+      const first = (await live?.blocks.firstSince(0)) ?? null
+      return first === null ? null : await (live as Storage).blocks.at(first)
+    } finally {
+      await live?.close()
+    }
+  }
+
+  /** The archive has the venues of all imports. If that adds some, its store must be folded again. */
+  async #settleSettings(): Promise<void> {
+    const { state, storage } = this.#archive
+    const wanted = new Set([...state.value.venues, ...this.#config.venues])
+    const venues = VENUE_IDS.filter((venue) => wanted.has(venue))
+    const usdMints = [...this.#config.usdMints]
+    const isSame =
+      venues.join() === state.value.venues.join() && usdMints.join() === state.value.usdMints.join()
+    if (isSame) return
+    const isFolded = (await storage.blocks.head()) !== null
+    await state.change({ venues, usdMints, filling: null, ...(isFolded && { isStale: true }) })
+  }
+
+  async #standing(): Promise<ImportOutcome['archive']> {
+    if (this.#signal.aborted) return null
+    await this.#archive.closeStorage()
+    const storage = await openArchiveToRead(this.#config)
+    try {
+      return storage === null ? null : ((await archiveStanding(storage, null))?.archive ?? null)
+    } finally {
+      await storage?.close()
+    }
+  }
+
+  #report(outcome: ImportOutcome): number {
+    const { stdout, stderr, interrupted, options } = this.#invocation
+    const { lines, json, isComplete } = importLines(outcome)
+    if (options.json === true) stdout(JSON.stringify(json))
+    else for (const line of lines) stdout(line)
+    if (interrupted.aborted) stderr('millrace: interrupted; rerun the command to continue')
+    else if (this.#archive.lost.aborted)
+      stderr('millrace: the lease is lost, so another import may run now; rerun the command to continue')
+    return this.#signal.aborted || !isComplete ? 1 : 0
   }
 }
 
-/** Returns the slots that the source may read, including stored ones, which a repaired archive reads again. */
-function importedSlots({ slots }: RecordedIndex, { live }: ImportPlan): readonly number[] {
-  return slots.slice(0, slots.length - live.length)
+/** Names an import by its files and how they are read, so that an interrupted one is recognized. */
+async function readingKey({ rows, folders }: PathContent, { mappings, venue }: RowsReading): Promise<string> {
+  const aboutOf = async ({ path }: NamedRowFile): Promise<unknown> => {
+    const about = await stat(path).catch(() => null)
+    return [path, about?.size, about?.mtimeMs]
+  }
+  const files = await Promise.all(rows.map(aboutOf))
+  const text = JSON.stringify([files, folders.map(({ directory }) => directory), mappings, venue])
+  return createHash('sha256').update(text).digest('hex')
 }
-
-/** Names the archive's store. */
-const placeText = ({ config }: ArchivePlace): string =>
-  config.storage === 'embedded' ? storeDirectory(config) : `the keyspace ${config.scyllaKeyspace}`

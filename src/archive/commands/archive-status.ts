@@ -1,4 +1,7 @@
 import { secondsText } from '../../kernel/http/time.ts'
+import { VENUE_IDS } from '../../chain/venue-id.ts'
+import { readArchivedRanges } from '../archived-ranges.ts'
+import { archivedRanges, type CoveredRange } from '../covered-ranges.ts'
 import { archiveStanding } from '../standing.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import type { Config } from '../../kernel/config/config.ts'
@@ -31,6 +34,8 @@ interface ArchiveStatus {
   readonly live_start: Place | null
   readonly served: boolean
   readonly reason: string | null
+  /** Ranges of slots of the archive and between them, ascending. */
+  readonly ranges: readonly Omit<CoveredRange, 'reason'>[]
 }
 
 /** A slot, and its block time in Unix seconds. */
@@ -46,14 +51,17 @@ async function statusOf(config: Config): Promise<ArchiveStatus> {
   try {
     const standing = storage === null ? null : await archiveStanding(storage, liveStart?.slot ?? null)
     if (standing === null)
-      return { first: null, last: null, live_start, served: false, reason: 'nothing is imported' }
+      return { first: null, last: null, live_start, served: false, reason: 'nothing is imported', ranges: [] }
     const { archive, reason } = standing
+    const archived = (await readArchivedRanges(archive.storage)) ?? []
+    const ends = { from: archive.first.slot, to: archive.last.slot }
     return {
       first: placeOf(archive.first),
       last: placeOf(archive.last),
       live_start,
       served: reason === null,
-      reason
+      reason,
+      ranges: [...archivedRanges(ends, archived)].map(({ reason: _, ...range }) => range)
     }
   } finally {
     await storage?.close()
@@ -73,9 +81,44 @@ async function liveStartOf(config: Config): Promise<SlotRow | null> {
 
 const placeOf = ({ slot, blockTime: ts }: SlotRow): Place => ({ slot, ts })
 
-function linesOf({ first, last, live_start: live, served, reason }: ArchiveStatus): string[] {
+function linesOf({ first, last, live_start: live, served, reason, ranges }: ArchiveStatus): string[] {
   const textOf = ({ slot, ts }: Place): string => `slot ${slot}, ${secondsText(ts)} UTC`
   const range = first === null || last === null ? [] : [`first  ${textOf(first)}`, `last   ${textOf(last)}`]
   const index = `index  ${live === null ? 'no blocks yet' : `begins at ${textOf(live)}`}`
-  return [...range, index, served ? 'the archive can be served' : `the archive cannot be served: ${reason}`]
+  const shown = ranges.slice(0, RANGES_SHOWN).map(rangeText)
+  const more =
+    ranges.length > RANGES_SHOWN ? [`and ${ranges.length - RANGES_SHOWN} more ranges; see --json`] : []
+  return [
+    ...range,
+    ...shown,
+    ...more,
+    index,
+    served ? 'the archive can be served' : `the archive cannot be served: ${reason}`
+  ]
+}
+
+/** Ranges that fit on a screen. */
+const RANGES_SHOWN = 20
+
+function rangeText({
+  from,
+  to,
+  origin,
+  venues,
+  decoderVersion,
+  files
+}: ArchiveStatus['ranges'][number]): string {
+  const what =
+    origin === null
+      ? 'missing, or being imported'
+      : origin === 'blocks'
+        ? `whole blocks, decoder ${decoderVersion ?? 'unknown'}`
+        : `rows of ${files?.names.join(', ')} (${files?.columns.join(', ')})`
+  const named =
+    venues === null || venues.length === VENUE_IDS.length
+      ? venues === null
+        ? ''
+        : ': all venues'
+      : `: ${venues.join(', ')}`
+  return `range  ${from}–${to}, ${what}${origin === null ? '' : named}`
 }

@@ -1,16 +1,27 @@
 import { secondsText } from '../../kernel/http/time.ts'
-import type { VenueId } from '../../chain/venue-id.ts'
-import { periodAt, venuesLacking, type DecodingPeriod } from '../../market/decoding-period.ts'
 import type { ProblemReason, ProblemTally, RecordedProblem } from '../../recorded/problems.ts'
 import type { Archive } from '../archive.ts'
-import type { ImportPlan } from '../../recorded/import-plan.ts'
+import type { FoldTally } from '../facts/held-back.ts'
+import { refusalLines, rowReport } from '../rows/row-report.ts'
+import type { RowTally } from '../rows/row-tally.ts'
+import type { FoldCounts } from './archive-fold.ts'
+import type { BlockTally } from './block-reading.ts'
 
-/** Blocks that an import has committed so far. */
-export interface ImportCounts {
-  blocks: number
-  trades: number
-  /** The last committed slot; null before the first. */
-  slot: number | null
+/** The outcome of an import. */
+export interface ImportOutcome {
+  /** Null if no folder with blocks was imported. */
+  readonly blocks: BlockTally | null
+  /** Null if no file with rows was imported. */
+  readonly rows: RowTally | null
+  readonly left: { readonly live: number; readonly filesBefore: number }
+  readonly fold: FoldTally
+  /** Whether all facts were folded again. */
+  readonly isRefolded: boolean
+  readonly problems: ProblemTally
+  /** The file with the refused rows, and the refusals that are not in it; null if nothing was refused. */
+  readonly refusedFile: { readonly path: string; readonly leftOut: number } | null
+  /** The range of the archive; null if it is empty or the import was interrupted. */
+  readonly archive: Pick<Archive, 'first' | 'last'> | null
 }
 
 /** Items that can be left out without loss: files of another kind, and slots without a block. */
@@ -27,73 +38,101 @@ export function problemText({ reason, file, line, detail }: RecordedProblem): st
   return `${line === null ? file : `${file}, line ${line}`} is left out (${reason}): ${detail}`
 }
 
-/** Formats the progress of an import. */
-export function progressText({ blocks, trades, slot }: ImportCounts, due: number, ms: number): string {
-  const share = due === 0 ? 100 : Math.floor((100 * blocks) / due)
-  const rate = (blocks / Math.max(ms / 1_000, 0.001)).toFixed(1)
-  return `slot ${slot ?? '–'}, ${share} %: ${blocks} blocks, ${trades} trades, ${rate} blocks/s`
+/** Formats the progress of reading: `share` is from 0 to 1. */
+export function progressText(what: string, count: number, unit: string, share: number, ms: number): string {
+  const rate = (count / Math.max(ms / 1_000, 0.001)).toFixed(unit === 'rows' ? 0 : 1)
+  const left = share > 0 && share < 1 ? `, ${durationText((ms * (1 - share)) / share)} left` : ''
+  return `${what}, ${Math.floor(100 * Math.min(share, 1))} %: ${count} ${unit}, ${rate} ${unit}/s${left}`
 }
 
-/** Returns what was imported and what was not, in lines. */
-export function importSummary(
-  { blocks, trades }: ImportCounts,
-  { stored, live }: ImportPlan,
-  problems: ProblemTally
-): string[] {
-  const lines = [
-    `${blocks} blocks with ${trades} trades are imported; ${stored.length} blocks were there before`
-  ]
-  if (live.length > 0)
+/** Formats the progress of a fold. */
+export function foldProgressText(
+  { blocks, trades, slot }: FoldCounts,
+  ms: number,
+  last: number | null
+): string {
+  const rate = (trades / Math.max(ms / 1_000, 0.001)).toFixed(0)
+  const end = last === null ? '' : `, of the slots below ${last}`
+  return `folding, slot ${slot ?? '–'}${end}: ${blocks} blocks, ${trades} trades, ${rate} trades/s`
+}
+
+function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`
+}
+
+/** Returns the report of an import in lines and as JSON, and whether everything was imported. */
+export function importLines(outcome: ImportOutcome): {
+  readonly lines: readonly string[]
+  readonly json: object
+  readonly isComplete: boolean
+} {
+  const { blocks, rows, left, fold, problems, refusedFile, archive, isRefolded } = outcome
+  const report = rows === null ? null : rowReport(rows, 0)
+  const lines: string[] = []
+  if (blocks !== null) {
     lines.push(
-      `${live.length} blocks are left out, because the index has these slots or will have them: ${rangeText(live)}`
+      `${blocks.blocks} blocks with ${blocks.trades} trades are imported; ${blocks.stored} blocks were there before`
     )
-  const left = Object.entries(problems.counts).map(([reason, count]) => `${count} ${reason}`)
-  if (left.length > 0) lines.push(`left out of the folder: ${left.join(', ')}`)
+    if (blocks.live.length > 0)
+      lines.push(
+        `${blocks.live.length} blocks are left out, because the index has these slots or will have them: ${rangeText(blocks.live)}`
+      )
+  }
+  const counts = Object.entries(problems.counts).map(([reason, count]) => `${count} ${reason}`)
+  if (counts.length > 0) lines.push(`left out of the folders: ${counts.join(', ')}`)
+  if (report !== null) {
+    lines.push(
+      `${report.rows} rows in ${report.files} files: ${report.accepted} accepted, ${report.refused} refusals`
+    )
+    if (left.filesBefore > 0) lines.push(`${left.filesBefore} files were read before the interruption`)
+    if (left.live > 0)
+      lines.push(`${left.live} rows are left out, because the index has their slots or will have them`)
+    lines.push(...refusalLines(report.refusals))
+  }
+  lines.push(...foldLines(fold))
+  if (refusedFile !== null) {
+    const more = refusedFile.leftOut > 0 ? `; ${refusedFile.leftOut} more did not fit in` : ''
+    lines.push(`refused rows are listed in ${refusedFile.path}${more}`)
+  }
+  if (isRefolded) lines.push('the whole archive was folded again, because something was added before its end')
+  if (archive !== null) lines.push(`the archive has ${archiveText(archive)}`)
+  const json = {
+    blocks: blocks && {
+      imported: blocks.blocks,
+      trades: blocks.trades,
+      stored_before: blocks.stored,
+      live: blocks.live.length,
+      left_out: problems.counts
+    },
+    rows: report && { ...report, live: left.live, files_before: left.filesBefore },
+    fold: {
+      refolded: isRefolded,
+      trades_of_files: fold.rows,
+      repeated: fold.repeated,
+      superseded: fold.superseded,
+      outliers: fold.outliers,
+      held_back: Object.fromEntries(fold.heldBack)
+    },
+    refused_file: refusedFile?.path ?? null,
+    first_slot: archive?.first.slot ?? null,
+    last_slot: archive?.last.slot ?? null
+  }
+  const isComplete = (report?.refused ?? 0) === 0 && fold.heldBackTotal === 0 && lostItems(problems) === 0
+  return { lines, json, isComplete }
+}
+
+function foldLines(fold: FoldTally): string[] {
+  const lines: string[] = []
+  if (fold.repeated > 0) lines.push(`${fold.repeated} rows repeat others`)
+  if (fold.superseded > 0)
+    lines.push(`${fold.superseded} rows are of slots that the archive has as whole blocks`)
+  if (fold.live > 0) lines.push(`${fold.live} rows without a slot are of the time of the index`)
+  for (const [reason, count] of fold.heldBack) lines.push(`held back, ${reason}: ${count} rows`)
+  if (fold.outliers > 0)
+    lines.push(`${fold.outliers} trades have a price far from those before, which forms no candle`)
   return lines
-}
-
-/** Says why blocks below the end of the archive cannot be added; null for no such blocks. `place` is the archive's. */
-export function tooLateText({ tooLate, end }: ImportPlan, place: string): string | null {
-  if (tooLate.length === 0) return null
-  return (
-    `${tooLate.length} blocks cannot be added, because the archive already ends at slot ${end}, and blocks are added in ` +
-    `ascending order only: ${rangeText(tooLate)}; to have them, remove ${place} and reimport all folders, the earliest first`
-  )
-}
-
-/**
- * Says which stored blocks of the folder lack venues that are to be decoded, or may lack some; null if all blocks have them.
- * `place` is the archive's.
- */
-export function lackingText(
-  { stored }: Pick<ImportPlan, 'stored'>,
-  periods: readonly DecodingPeriod[],
-  wanted: readonly VenueId[],
-  place: string
-): string | null {
-  const unknown = stored.filter((slot) => periodAt(periods, slot) === null)
-  const lacking = new Set<VenueId>()
-  const known = stored.filter((slot) => {
-    const period = periodAt(periods, slot)
-    const lacks = period === null ? [] : venuesLacking(period, wanted)
-    for (const venue of lacks) lacking.add(venue)
-    return lacks.length > 0
-  })
-  const lines = [
-    ...(known.length === 0
-      ? []
-      : [`${known.length} blocks were imported without ${[...lacking].join(', ')}: ${rangeText(known)}`]),
-    ...(unknown.length === 0
-      ? []
-      : [
-          `${unknown.length} blocks were imported by a version that did not record their venues, so some may be missing: ${rangeText(unknown)}`
-        ])
-  ]
-  if (lines.length === 0) return null
-  return (
-    `${lines.join('; ')}; nothing was added to them, because later blocks follow from their prices and candles; to have all ` +
-    `venues, remove ${place} and reimport all folders, the earliest first`
-  )
 }
 
 /** Says that services leave a keyspace that is no longer the archive. */
@@ -109,7 +148,8 @@ export function archiveText({ first, last }: Pick<Archive, 'first' | 'last'>): s
   return `slots ${first.slot} to ${last.slot}, ${secondsText(first.blockTime)} to ${secondsText(last.blockTime)} UTC`
 }
 
-/** Describes ascending slots, at least one. */
+/** Describes slots, at least one. */
 function rangeText(slots: readonly number[]): string {
-  return slots.length === 1 ? `slot ${slots[0]}` : `slots ${slots[0]} to ${slots.at(-1)}`
+  const [first, last] = [Math.min(...slots), Math.max(...slots)]
+  return first === last ? `slot ${first}` : `slots ${first} to ${last}`
 }

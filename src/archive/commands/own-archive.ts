@@ -3,16 +3,28 @@ import type { Config } from '../../kernel/config/config.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { sleep, systemPorts } from '../../ports.ts'
 import type { ArchivePlace } from '../archive-place.ts'
-import { archiveConfigOf, archivePlaceOf, openArchive, openCoordination } from '../../store/opening.ts'
+import { StoredState } from '../facts/import-state.ts'
+import {
+  archiveConfigOf,
+  archivePlaceOf,
+  openArchive,
+  openArchiveFacts,
+  openCoordination
+} from '../../store/opening.ts'
 import type { Lease, Leases } from '../../../storage/cluster/coordination.ts'
-import type { Storage } from '../../../storage/port.ts'
+import type { FactStore, Storage } from '../../../storage/port.ts'
+import { beginState } from './earlier-archive.ts'
 
-/** The archive, locked against imports by other processes. */
+/** The archive and its facts, locked against imports by other processes. */
 export interface OwnArchive {
   readonly storage: Storage
+  readonly facts: FactStore
+  readonly state: StoredState
   readonly place: ArchivePlace
   /** Aborts once another process may import. */
   readonly lost: AbortSignal
+  /** Closes the store alone, so that another one can replace it. */
+  closeStorage(): Promise<void>
   close(): Promise<void>
 }
 
@@ -35,25 +47,29 @@ export async function openOwnArchive(
     warn: (facts: unknown, text = String(facts)) => complain(text)
   }
   const peers = await openCoordination(archive, logger)
-  let lease: Lease | null = null
+  const opened: { close(): Promise<void> }[] = [peers]
   const close = async (): Promise<void> => {
-    await lease?.release()
-    await peers.close()
+    for (const each of opened.splice(0).reverse()) await each.close()
   }
   try {
-    if (peers.leases !== null) lease = await importLease(peers.leases, signal)
-    if (config.storage === 'embedded') await mkdir(archive.dataDir, { recursive: true })
-    const place = await archivePlaceOf(config)
-    const storage = await openArchive(config, systemPorts, place)
-    return {
-      storage,
-      place,
-      lost: lease?.lost ?? new AbortController().signal,
-      close: async () => {
-        await storage.close()
-        await close()
-      }
+    let lost = new AbortController().signal
+    if (peers.leases !== null) {
+      const lease = await importLease(peers.leases, signal)
+      opened.push({ close: () => lease.release() })
+      ;({ lost } = lease)
     }
+    if (config.storage === 'embedded') await mkdir(archive.dataDir, { recursive: true })
+    const facts = await openArchiveFacts(config)
+    opened.push(facts)
+    const place = await archivePlaceOf(config)
+    const state = (await StoredState.read(facts)) ?? (await beginState(config, place, facts, complain))
+    const storage = await openArchive(config, systemPorts, place)
+    const closeStorage = async (): Promise<void> => {
+      const at = opened.indexOf(storage)
+      if (at >= 0) await opened.splice(at, 1)[0]!.close()
+    }
+    opened.push(storage)
+    return { storage, facts, state, place, lost, closeStorage, close }
   } catch (error) {
     await close()
     throw error

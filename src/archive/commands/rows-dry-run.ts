@@ -1,23 +1,13 @@
-import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
-import { BadUsage, type CommandContext } from '../../kernel/cli/command.ts'
+import type { CommandContext } from '../../kernel/cli/command.ts'
 import { systemPorts } from '../../ports.ts'
-import { BUILT_IN_MAPPINGS } from '../rows/built-in-mapping.ts'
 import { readTradeFacts } from '../rows/fact-reading.ts'
-import { readMappingFile } from '../rows/mapping-file.ts'
-import type { Mapping } from '../rows/mapping.ts'
 import type { PathContent } from '../rows/path-content.ts'
 import { RowCheck } from '../rows/row-check.ts'
 import { reportLines, rowReport } from '../rows/row-report.ts'
 import { RowTally } from '../rows/row-tally.ts'
+import type { RowsReading } from './archive-import.ts'
 
 const PROGRESS_MS = 1_000
-
-/** Options of a dry run, as the operator gives them. */
-export interface DryRunOptions {
-  readonly map?: string | undefined
-  readonly venue?: string | undefined
-  readonly json?: true | undefined
-}
 
 /**
  * Reads, maps and checks the trade rows of files, and prints a report. Changes nothing. Resolves with 1 if a row or a file
@@ -25,15 +15,16 @@ export interface DryRunOptions {
  */
 export async function dryRunRows(
   content: PathContent,
-  options: DryRunOptions,
-  { stdout, stderr, interrupted }: CommandContext
-): Promise<number> {
-  const venue = venueOf(options.venue)
-  const mappings = await mappingsOf(options.map, venue !== null)
-  if (typeof mappings === 'string') {
-    stderr(`millrace: ${mappings}`)
-    return 1
+  { mappings, venue }: RowsReading,
+  {
+    stdout,
+    stderr,
+    interrupted,
+    options
+  }: CommandContext & {
+    readonly options: { readonly json?: true | undefined }
   }
+): Promise<number> {
   const { clock } = systemPorts
   const tally = new RowTally()
   for (const refusal of content.refusals) tally.refusals.add(refusal)
@@ -52,19 +43,4 @@ export async function dryRunRows(
   for (const line of options.json === true ? [JSON.stringify(report)] : reportLines(report)) stdout(line)
   if (interrupted.aborted) stderr('millrace: interrupted; the report covers the rows before')
   return interrupted.aborted || report.refused > 0 ? 1 : 0
-}
-
-function venueOf(name: string | undefined): VenueId | null {
-  if (name === undefined) return null
-  const venue = VENUE_IDS.find((id) => id === name)
-  if (venue === undefined)
-    throw new BadUsage(`there is no venue ${JSON.stringify(name)}; the venues are ${VENUE_IDS.join(', ')}`)
-  return venue
-}
-
-/** Returns the mappings to try, or why the mapping file cannot be used. */
-async function mappingsOf(file: string | undefined, hasVenue: boolean): Promise<readonly Mapping[] | string> {
-  if (file === undefined) return BUILT_IN_MAPPINGS
-  const reading = await readMappingFile(file, hasVenue)
-  return reading.kind === 'mapping' ? [reading.mapping] : reading.detail
 }

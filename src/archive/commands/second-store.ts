@@ -43,7 +43,7 @@ export class SecondDirectory implements SecondStore {
     await rename(directory, replacedDirectory(directory))
     await rename(storeDirectory(archiveConfigOf(this.config)), directory)
     // Services reopen the archive when this file changes.
-    await rename(archiveStampFile(this.config), archiveStampFile(this.#archive))
+    await rename(archiveStampFile(this.config), archiveStampFile(this.#archive)).catch(() => undefined)
     await rm(replacedDirectory(directory), { recursive: true })
     await this.remove()
   }

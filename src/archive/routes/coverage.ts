@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { COVERED_RANGES, coveredRangeBody, type RangeEnds } from '../../ingest/bodies/covered-range.ts'
 import { coveredRanges, type CoveredRange, type Indexed } from '../covered-ranges.ts'
+import { readArchivedRanges } from '../archived-ranges.ts'
 import type { ArchiveStanding } from '../served-archive.ts'
 import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
 import { splitCursor } from '../../market/cursor.ts'
@@ -26,7 +27,7 @@ export const coverage = endpoint({
   tag: 'Market',
   summary: 'List indexed ranges of slots',
   description:
-    'Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the Data API come from the first three. A range ends where the decoded venues or the decoder change.',
+    'Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the Data API come from the first three. A range ends where the venues, the decoder or the origin change.',
   scope: 'data:read',
   query: z.object({
     limit: wholeNumber(1, 1_000, 100).describe('Maximum number of ranges'),
@@ -56,7 +57,8 @@ export const coverageRoutes: FastifyPluginAsync<Pick<ArchiveNeeds, 'storage' | '
     // A filter can skip any number of ranges, so it needs all gaps.
     const gaps =
       venue === undefined ? await firstGaps(storage, from, limit) : await gapsAfter(storage.coverage, from)
-    const indexed = { ...(await liveIndexed(storage)), gaps, archive: served }
+    const archived = served === null ? null : await readArchivedRanges(served.storage)
+    const indexed = { ...(await liveIndexed(storage)), gaps, archive: served, archived }
     const periods = {
       live: await readDecodingPeriods(storage),
       archive: served === null ? [] : await readDecodingPeriods(served.storage)
@@ -90,8 +92,8 @@ async function liveIndexed(storage: Storage): Promise<Pick<Indexed, 'live' | 'ro
 const firstGaps = ({ coverage }: Storage, after: number, limit: number): Promise<GapRow[]> =>
   coverage.gaps({ after: after < 0 ? null : after, limit: limit + 1 })
 
-const hasVenue = ({ period }: CoveredRange, venue: VenueId | undefined): boolean =>
-  venue === undefined || period?.venues.includes(venue) === true
+const hasVenue = ({ venues }: CoveredRange, venue: VenueId | undefined): boolean =>
+  venue === undefined || venues?.includes(venue) === true
 
 /** Finds the blocks at the ends of a range; if the range is missing, the blocks around it. */
 async function endsOf(range: CoveredRange, live: Storage, archive: Storage | null): Promise<RangeEnds> {

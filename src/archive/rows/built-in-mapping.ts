@@ -21,15 +21,29 @@ const OWN: Mapping = {
     tx_index: 'tx_index',
     ix_index: 'ix_index',
     inner_ix_index: 'inner_ix_index',
-    price: 'price'
+    price: 'price',
+    amount_usd: 'amount_usd',
+    price_usd: 'price_usd',
+    cursor: 'cursor',
+    fee_payer: 'fee_payer',
+    commitment: 'commitment',
+    trader_in_raw: 'trader_in_raw',
+    trader_out_raw: 'trader_out_raw',
+    fees: 'fees',
+    reserves: 'reserves',
+    exact: 'exact',
+    route_id: 'route_id',
+    route_program: 'route_program',
+    hop: 'hop',
+    hops: 'hops'
   }
 }
 
 /**
  * Dune's table `dex_solana.trades`: https://docs.dune.com/data-catalog/curated/dex-trades/solana/solana-dex-trades, whose
  * columns are those of `dex_solana_trades.sql` in https://github.com/duneanalytics/spellbook. There `project_main_id` is
- * the program and `project_program_id` the pool. Instructions are numbered as explorers show them, from 1
- * (https://docs.dune.com/data-catalog/solana/idl-tables); 0 is a call that is not inner. Decimals are not stated.
+ * the program and `project_program_id` the pool. Amounts are stated in both units, so decimals follow from them. Instructions are numbered as explorers show them, from 1
+ * (https://docs.dune.com/data-catalog/solana/idl-tables); 0 is a call that is not inner.
  */
 const DUNE: Mapping = {
   name: 'dune dex_solana.trades',
@@ -45,6 +59,8 @@ const DUNE: Mapping = {
     out_mint: 'token_bought_mint_address',
     in_amount_raw: 'token_sold_amount_raw',
     out_amount_raw: 'token_bought_amount_raw',
+    in_amount: 'token_sold_amount',
+    out_amount: 'token_bought_amount',
     tx_index: 'tx_index',
     ix_number: 'outer_instruction_index',
     inner_ix_number: 'inner_instruction_index'

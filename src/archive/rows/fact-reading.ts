@@ -2,6 +2,8 @@ import { chooseColumns } from './column-choice.ts'
 import type { Mapping } from './mapping.ts'
 import type { RowCheck } from './row-check.ts'
 import { readRowFile, type RowFile } from './row-file.ts'
+import type { ReadBytes } from '../../recorded/files.ts'
+import type { ChooseColumns } from './row-item.ts'
 import { RefusedFile, type Refusal } from './row-refusal.ts'
 import type { RowTally } from './row-tally.ts'
 import type { TradeFact } from './trade-fact.ts'
@@ -17,13 +19,21 @@ export interface FactReading {
   readonly tally: RowTally
   /** Ends the reading at the next row. */
   readonly signal: AbortSignal
+  /** Called with the bytes of each file that is read as text, which grow while it is read. */
+  readonly onOpen?: (file: ReadBytes) => void
+}
+
+/** An accepted trade, and its 1-based line or row in the file. */
+export interface ReadFact {
+  readonly fact: TradeFact
+  readonly line: number
 }
 
 /** Yields the accepted trades of files, in the order of the files and of their rows. Counts every row in the tally. */
 export async function* readTradeFacts(
   files: Iterable<RowFile>,
   reading: FactReading
-): AsyncGenerator<TradeFact> {
+): AsyncGenerator<ReadFact> {
   for (const file of files) {
     if (reading.signal.aborted) return
     reading.tally.files++
@@ -37,15 +47,15 @@ export async function* readTradeFacts(
   }
 }
 
-async function* factsOf(file: RowFile, reading: FactReading): AsyncGenerator<TradeFact> {
+async function* factsOf(file: RowFile, reading: FactReading): AsyncGenerator<ReadFact> {
   const { mappings, hasVenue, check, tally, signal } = reading
   const refuse = (refusal: Omit<Refusal, 'file'>): void => tally.refusals.add({ ...refusal, file: file.name })
-  const rows = readRowFile(file, (columns) => {
+  const choose: ChooseColumns = (columns) => {
     const { mapping, selected } = chooseColumns(mappings, columns, hasVenue)
     tally.chose(mapping)
     return selected
-  })
-  for await (const item of rows) {
+  }
+  for await (const item of readRowFile(file, choose, reading.onOpen)) {
     if (signal.aborted) return
     if (item.rowGroup === null || item.line !== null) tally.rows++
     const { line, rowGroup } = item
@@ -59,6 +69,6 @@ async function* factsOf(file: RowFile, reading: FactReading): AsyncGenerator<Tra
       continue
     }
     tally.accept(outcome.fact)
-    yield outcome.fact
+    yield { fact: outcome.fact, line: line ?? 0 }
   }
 }

@@ -7,6 +7,9 @@ const ROWS_OF_COLUMNS = 100
 /** Maximum nesting that is flattened. Vendors nest up to 5 levels. */
 const DEPTH_MAX = 8
 
+/** Objects that rows of this service have, and that are one column in their other formats. */
+const NESTED_FIELDS = new Set(['reserves'])
+
 /** The values of a row by column; nested objects are flattened, with their names joined by `_`. */
 type FlatRow = ReadonlyMap<string, string | null>
 
@@ -88,7 +91,9 @@ function flatten(
     const column = prefix + name
     if (typeof value === 'string') row.set(column, value)
     else if (typeof value === 'boolean') row.set(column, String(value))
-    else if (value === null || Array.isArray(value)) row.set(column, null)
+    else if (value === null) row.set(column, null)
+    else if (Array.isArray(value)) row.set(column, JSON.stringify(value))
+    else if (NESTED_FIELDS.has(column)) row.set(column, JSON.stringify(value))
     else if (depth > 1) flatten(value as Record<string, unknown>, `${column}_`, depth - 1, row)
   }
 }

@@ -24,6 +24,22 @@ export function readHumanAmount(text: string, decimals: number): AmountReading {
   return readAmount(text, decimals, `has more digits than the ${decimals} decimals of the mint`)
 }
 
+/** The most decimals that mints with a market have had, several times over. */
+const IMPLIED_DECIMALS_MAX = 20
+
+/**
+ * Returns the decimals by which an amount in base units and one in human units are the same; null if no number of
+ * decimals gives that.
+ */
+export function impliedDecimals(amountRaw: bigint, human: string | null): number | null {
+  const value = human === null ? Number.NaN : Number(human)
+  if (!(value > 0) || !Number.isFinite(value)) return null
+  const decimals = Math.round(Math.log10(Number(amountRaw) / value))
+  if (decimals < 0 || decimals > IMPLIED_DECIMALS_MAX) return null
+  const isSame = Math.abs(Number(amountRaw) / 10 ** decimals / value - 1) < 1e-6
+  return isSame ? decimals : null
+}
+
 function readAmount(text: string, decimals: number, fractional: string): AmountReading {
   const number = parseDecimal(text)
   if (number === null) return { reason: 'bad-amount', detail: `amount ${shown(text)} is not a number` }

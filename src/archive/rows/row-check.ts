@@ -5,11 +5,12 @@ import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
 import { VENUES_BY_PROGRAM } from '../../chain/venues.ts'
 import { CashList, WSOL } from '../../market/cash.ts'
 import { parseDecimal } from './decimal-text.ts'
-import { readHumanAmount, readRawAmount, shown, type AmountReading } from './row-amount.ts'
+import { impliedDecimals, readHumanAmount, readRawAmount, shown, type AmountReading } from './row-amount.ts'
 import type { RowCells, RowField } from './row-field.ts'
 import type { RefusalReason } from './row-refusal.ts'
 import { readTime } from './row-time.ts'
-import type { FactLeg, FactPlace, TradeFact } from './trade-fact.ts'
+import { readDetails, valuedSolUsd } from './row-details.ts'
+import type { FactDetails, FactLeg, FactPlace, TradeFact } from './trade-fact.ts'
 
 /** Mainnet began on 2020-03-16, in Unix seconds. */
 export const CHAIN_START = Date.UTC(2020, 2, 16) / 1_000
@@ -83,7 +84,8 @@ export class RowCheck {
       trader: addressOf(cells, 'trader'),
       ...legs,
       place: placeOf(cells),
-      solUsd: positiveOf(cells, 'sol_usd')
+      solUsd: solUsdOf(cells, legs),
+      details: detailsOf(cells, legs)
     }
     positiveOf(cells, 'price')
     this.#remember(fact.in)
@@ -137,8 +139,11 @@ export class RowCheck {
         `mint ${cells[`${side}_mint`]} has ${decimals} decimals here, and ${known} before`
       )
     const raw = cells[`${side}_amount_raw`] ?? null
-    if (raw !== null) return { mint, decimals, amountRaw: accepted(readRawAmount(raw)) }
     const human = cells[`${side}_amount`] ?? null
+    if (raw !== null) {
+      const amountRaw = accepted(readRawAmount(raw))
+      return { mint, decimals: decimals ?? impliedDecimals(amountRaw, human), amountRaw }
+    }
     if (human === null) throw new RefusedRow('missing-field', `the row has no ${side}_amount_raw`)
     const places = decimals ?? known
     if (places === undefined) throw new RefusedRow('missing-field', `the row has no ${side}_decimals`)
@@ -149,6 +154,29 @@ export class RowCheck {
     if (decimals === null || this.#decimals.size >= MINTS_MAX) return
     this.#decimals.set(pubkeyMapKey(mint), decimals)
   }
+}
+
+/** Returns the USD per SOL that a row states, or by which its values were computed. */
+function solUsdOf(cells: RowCells, legs: { readonly in: FactLeg; readonly out: FactLeg }): number | null {
+  const stated = positiveOf(cells, 'sol_usd')
+  const [amountUsd, priceUsd] = [positiveOf(cells, 'amount_usd'), positiveOf(cells, 'price_usd')]
+  const { in: paid, out: received } = legs
+  if (stated !== null || paid.decimals === null || received.decimals === null) return stated
+  return valuedSolUsd(
+    amountUsd,
+    priceUsd,
+    { ...paid, decimals: paid.decimals },
+    { ...received, decimals: received.decimals }
+  )
+}
+
+function detailsOf(
+  cells: RowCells,
+  { in: paid, out: received }: { readonly in: FactLeg; readonly out: FactLeg }
+): FactDetails | null {
+  const reading = readDetails(cells, addressOf(cells, 'mint'), paid, received)
+  if (reading.fault !== null) throw new RefusedRow('bad-detail', reading.fault)
+  return reading.details
 }
 
 function checkSuccess(cells: RowCells): void {
@@ -231,7 +259,7 @@ function placeOf(cells: RowCells): FactPlace {
 }
 
 /** Checks a price: a number above 0; null if the row has none. */
-function positiveOf(cells: RowCells, field: 'price' | 'sol_usd'): number | null {
+function positiveOf(cells: RowCells, field: 'price' | 'sol_usd' | 'amount_usd' | 'price_usd'): number | null {
   const text = cells[field] ?? null
   if (text === null) return null
   const value = Number(text)

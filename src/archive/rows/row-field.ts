@@ -25,7 +25,21 @@ export const ROW_FIELDS = {
   ix_number: 'number of the top-level instruction, from 1',
   inner_ix_number: 'number of the inner instruction, from 1; 0 or empty for a top-level instruction',
   price: 'price of the trade; only checked',
-  sol_usd: 'USD per SOL at the trade'
+  sol_usd: 'USD per SOL at the trade',
+  amount_usd: 'value in USD; only of rows of this service',
+  price_usd: 'price in USD; only of rows of this service',
+  cursor: 'cursor; this and the next fields only of rows of this service',
+  fee_payer: 'payer of the transaction fee',
+  commitment: 'commitment when the block was indexed',
+  trader_in_raw: "amount that left the trader's accounts",
+  trader_out_raw: "amount that reached the trader's accounts",
+  fees: 'fees, as JSON',
+  reserves: 'reserves after the trade, as JSON',
+  exact: 'side that the trader fixed',
+  route_id: 'signature and instruction of the route',
+  route_program: 'program that routed',
+  hop: 'position in the route',
+  hops: 'fills of the route'
 } as const
 
 export type RowField = keyof typeof ROW_FIELDS

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { asyncBufferFromFile, type AsyncBuffer } from 'hyparquet'
 import { collectedBytes } from '../../kernel/collected-bytes.ts'
-import { openBytes, type Compression } from '../../recorded/files.ts'
+import { openBytes, type Compression, type ReadBytes } from '../../recorded/files.ts'
 import { readCsvRows } from './csv-rows.ts'
 import { readNdjsonRows } from './ndjson-rows.ts'
 import { readParquetRows } from './parquet-rows.ts'
@@ -29,11 +29,15 @@ const WHOLE_BYTES_MAX = 256 * 1024 * 1024
  * Reads the rows of a file in their order. Rejects with RefusedFile if the file cannot be read to its end; the rows before
  * are yielded.
  */
-export async function* readRowFile(file: RowFile, choose: ChooseColumns): AsyncGenerator<RowItem> {
+export async function* readRowFile(
+  file: RowFile,
+  choose: ChooseColumns,
+  onOpen?: (file: ReadBytes) => void
+): AsyncGenerator<RowItem> {
   try {
     if (file.format === 'parquet') yield* readParquetRows(await parquetBytes(file), choose)
     else {
-      const bytes = openBytes(file.path, file.compression)
+      const bytes = openBytes(file.path, file.compression, null, onOpen)
       yield* file.format === 'csv' ? readCsvRows(bytes, choose) : readNdjsonRows(bytes, choose)
     }
   } catch (error) {

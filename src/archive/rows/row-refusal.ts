@@ -30,7 +30,8 @@ export const REFUSAL_REASONS = [
   'bad-decimals',
   'decimals-contradict',
   'bad-price',
-  'bad-place'
+  'bad-place',
+  'bad-detail'
 ] as const
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number]
@@ -73,8 +74,15 @@ export const SHOWN_PER_REASON = 5
 export class RefusalTally {
   readonly #counts = new Map<RefusalReason, number>()
   readonly #first = new Map<RefusalReason, Refusal[]>()
+  readonly #onRefusal: (refusal: Refusal) => void
+
+  /** Calls `onRefusal` with every refusal. */
+  constructor(onRefusal: (refusal: Refusal) => void = () => undefined) {
+    this.#onRefusal = onRefusal
+  }
 
   add(refusal: Refusal): void {
+    this.#onRefusal(refusal)
     const { reason } = refusal
     this.#counts.set(reason, this.count(reason) + 1)
     const first = this.#first.get(reason) ?? []

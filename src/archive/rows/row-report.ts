@@ -81,13 +81,18 @@ export function reportLines(report: RowReport): readonly string[] {
   if (times !== null) lines.push(`times ${times.from} to ${times.to}`)
   if (accepted > 0) lines.push(`${report.mints} mints`)
   for (const [venue, count] of Object.entries(report.venues)) lines.push(`${venue}: ${count} trades`)
-  for (const { reason, count, first } of report.refusals) {
-    lines.push(`refused, ${reason}: ${count}`)
-    for (const { file, line, row_group, detail } of first)
-      lines.push(`  ${placeText({ file, line, rowGroup: row_group })}: ${detail}`)
-    if (count > SHOWN_PER_REASON) lines.push(`  and ${count - SHOWN_PER_REASON} more`)
-  }
-  return lines
+  return [...lines, ...refusalLines(report.refusals)]
+}
+
+/** Formats refusals for a terminal. */
+export function refusalLines(refusals: readonly ReasonReport[]): string[] {
+  return refusals.flatMap(({ reason, count, first }) => [
+    `refused, ${reason}: ${count}`,
+    ...first.map(
+      ({ file, line, row_group, detail }) => `  ${placeText({ file, line, rowGroup: row_group })}: ${detail}`
+    ),
+    ...(count > SHOWN_PER_REASON ? [`  and ${count - SHOWN_PER_REASON} more`] : [])
+  ])
 }
 
 const isoText = (seconds: number): string => `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`

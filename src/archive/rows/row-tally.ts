@@ -15,7 +15,7 @@ const MINTS_MAX = 500_000
 
 /** Counts the rows of an import. */
 export class RowTally {
-  readonly refusals = new RefusalTally()
+  readonly refusals: RefusalTally
   readonly byVenue = new Map<VenueId, number>()
   /** Number of files by the name of their mapping. */
   readonly byMapping = new Map<string, number>()
@@ -29,6 +29,10 @@ export class RowTally {
   slots: NumberRange | null = null
   /** Unix seconds. */
   times: NumberRange | null = null
+
+  constructor(refusals = new RefusalTally()) {
+    this.refusals = refusals
+  }
 
   chose({ name }: Mapping): void {
     this.byMapping.set(name, (this.byMapping.get(name) ?? 0) + 1)

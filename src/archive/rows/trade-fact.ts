@@ -1,3 +1,5 @@
+import type { Fee, RouteLeg, TradeReserves } from '../../chain/events.ts'
+import type { Commitment } from '../../market/rows.ts'
 import type { Pubkey } from '../../chain/pubkey.ts'
 import type { VenueId } from '../../chain/venue-id.ts'
 
@@ -20,6 +22,21 @@ export interface FactPlace {
   readonly innerIxIndex: number | null
 }
 
+/** Facts that only rows of this service state. */
+export interface FactDetails {
+  /** First cursor of the trade. */
+  readonly cursor: number | null
+  readonly feePayer: Pubkey | null
+  readonly commitment: Commitment
+  /** Amounts of the trader's accounts, in base units. */
+  readonly traderIn: bigint | null
+  readonly traderOut: bigint | null
+  readonly fees: readonly Fee[]
+  readonly reserves: TradeReserves | null
+  readonly exact: 'in' | 'out' | null
+  readonly route: RouteLeg | null
+}
+
 /** A trade that a file of a data vendor states, after all checks. */
 export interface TradeFact {
   /** Null if the file states only the time. */
@@ -40,4 +57,6 @@ export interface TradeFact {
   readonly place: FactPlace
   /** USD per SOL at the trade; null if the file does not state it. */
   readonly solUsd: number | null
+  /** Null if the file states none of them. */
+  readonly details: FactDetails | null
 }

@@ -48,15 +48,37 @@ const RESERVES = z
 
 const NO_CASH = 'null if neither side is cash'
 
+/** Fields that every decoded trade has, and some imported trades lack. */
+export const DECODED_FIELDS = {
+  pool: EVENT_FIELDS.pool,
+  slot: EVENT_FIELDS.slot,
+  tx_index: EVENT_FIELDS.tx_index,
+  ix_index: EVENT_FIELDS.ix_index,
+  user: EVENT_FIELDS.user,
+  trader: schema.address(
+    "The trader: the swap's authority if it signed, else the signer that owns the accounts, else a signer whose own balance of a traded mint changed. Else it is the owner of the account that paid, who need not sign"
+  ),
+  fee_payer: EVENT_FIELDS.fee_payer
+} as const
+
+const nullIfUnstated = <Schema extends z.ZodType>(schema: Schema) =>
+  schema
+    .nullable()
+    .describe(`${schema.description ?? ''}; null if the file of an imported trade does not state it`)
+
 export const TRADE = z
   .object({
     kind: z.literal('trade').describe('Kind of event'),
     event: z.enum(['buy', 'sell', 'swap']).describe('`swap`: neither side is cash'),
     ...EVENT_FIELDS,
+    pool: nullIfUnstated(DECODED_FIELDS.pool),
+    slot: nullIfUnstated(DECODED_FIELDS.slot),
+    tx_index: nullIfUnstated(DECODED_FIELDS.tx_index),
+    ix_index: nullIfUnstated(DECODED_FIELDS.ix_index),
+    user: nullIfUnstated(DECODED_FIELDS.user),
+    fee_payer: nullIfUnstated(DECODED_FIELDS.fee_payer),
     ts: schema.time('Time of the block', 'block'),
-    trader: schema.address(
-      "The trader: the swap's authority if it signed, else the signer that owns the accounts, else a signer whose own balance of a traded mint changed. Else it is the owner of the account that paid, who need not sign"
-    ),
+    trader: nullIfUnstated(DECODED_FIELDS.trader),
     mint: schema.address('The token that the trade is listed under'),
     decimals: schema.count('Decimals of the token'),
     is_buy: z

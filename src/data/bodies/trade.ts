@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { encodeBase58 } from '../../chain/base58.ts'
+import { isUnstated } from '../../chain/events.ts'
 import { pubkeyToBase58, samePubkey } from '../../chain/pubkey.ts'
 import { humanAmount } from '../../market/amount.ts'
 import type { CashList } from '../../market/cash.ts'
@@ -33,7 +34,7 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
   const outRaw = row.outAmount.toString()
   const isTokenIn = cashSide === null ? samePubkey(row.mint, row.inMint) : cashSide === 'out'
   const cashAmount = cashSide === null ? null : isTokenIn ? execOut : execIn
-  const user = pubkeyToBase58(row.user)
+  const user = isUnstated(row, 'user') ? null : pubkeyToBase58(row.user)
   const signature = encodeBase58(row.signature)
   const isOneFeeMint = fees.length > 0 && fees.every((fee) => samePubkey(fee.mint, fees[0]!.mint))
   return {
@@ -41,21 +42,21 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
     event: cashSide === null ? 'swap' : cashSide === 'in' ? 'buy' : 'sell',
     exec_in: execIn,
     exec_out: execOut,
-    slot: row.slot,
+    slot: isUnstated(row, 'slot') ? null : row.slot,
     ts_ms: tsMs,
     kind: 'trade',
     program: pubkeyToBase58(row.program),
-    pool: pubkeyToBase58(row.pool),
+    pool: isUnstated(row, 'pool') ? null : pubkeyToBase58(row.pool),
     block_time: row.blockTime,
     ts: secondsText(row.blockTime),
     signature,
-    tx_index: row.txIndex,
-    ix_index: row.ixIndex,
+    tx_index: isUnstated(row, 'txIndex') ? null : row.txIndex,
+    ix_index: isUnstated(row, 'ixIndex') ? null : row.ixIndex,
     inner_ix_index: row.innerIxIndex,
     commitment: row.commitment,
     user,
     trader: user,
-    fee_payer: pubkeyToBase58(row.feePayer),
+    fee_payer: isUnstated(row, 'feePayer') ? null : pubkeyToBase58(row.feePayer),
     mint: isTokenIn ? inMint : outMint,
     decimals: isTokenIn ? row.inDecimals : row.outDecimals,
     is_buy: cashSide === null ? null : cashSide === 'in' ? 1 : 0,
@@ -104,7 +105,7 @@ export function walletTradeBody(
   const body = tradeBody(row, cash, archiveEnd)
   return {
     ...body,
-    wallet: body.user,
+    wallet: pubkeyToBase58(row.user),
     side: row.cashSide === null ? null : row.cashSide === 'in' ? 'buy' : 'sell'
   }
 }

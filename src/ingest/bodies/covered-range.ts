@@ -4,7 +4,7 @@ import type { SlotRow } from '../../market/rows.ts'
 import { count, listOf, text, time, unixMs, venue } from '../../kernel/http/schema.ts'
 import { secondsText } from '../../kernel/http/time.ts'
 
-const ORIGINS = ['blocks'] as const
+const ORIGINS = ['blocks', 'file'] as const
 const NO_TIME = 'Null if no block is known near it'
 
 const COVERED_RANGE = z
@@ -42,7 +42,14 @@ const COVERED_RANGE = z
     origin: z
       .enum(ORIGINS)
       .nullable()
-      .describe('`blocks`: its rows come from whole blocks. Null for a missing range'),
+      .describe(
+        '`blocks`: its rows come from whole blocks. `file`: its trades come from imported files. Null for a missing range'
+      ),
+    name: text('Files of the range, at most three of them by name; absent for whole blocks').optional(),
+    columns: z
+      .array(text('A mapping'))
+      .optional()
+      .describe('Mappings by which the columns of the files were read; absent for whole blocks'),
     reason: text(
       '`not_imported`: between the archive and the first live slot. `past_retention`: the rows have expired. `inner-instructions-absent`: the node does not record calls of programs by programs, so that some events of these slots may be missing. `vault-moved`: tokens left a known pool without a recorded call of its program, so that a trade may be missing. Otherwise the kind of gap: `pruned`, `missing`, `unreadable`, `unsupported`, `damaged`, `lost-fork` or `read_again`. Null for complete ranges'
     ).nullable()
@@ -71,7 +78,7 @@ export interface RangeEnds {
 }
 
 export function coveredRangeBody(
-  { state, from, to, reason, period }: CoveredRange,
+  { state, from, to, reason, venues, decoderVersion, origin, files }: CoveredRange,
   { first, last }: RangeEnds
 ): z.input<typeof COVERED_RANGE> {
   return {
@@ -82,9 +89,10 @@ export function coveredRangeBody(
     from_ms: first && first.blockTime * 1_000,
     to: last && secondsText(last.blockTime),
     to_ms: last && last.blockTime * 1_000,
-    venues: state === 'missing' ? [] : period && [...period.venues],
-    decoder_version: period?.decoderVersion ?? null,
-    origin: state === 'missing' ? null : 'blocks',
+    venues: state === 'missing' ? [] : venues && [...venues],
+    decoder_version: decoderVersion,
+    origin,
+    ...(files !== null && { name: files.names.join(', '), columns: [...files.columns] }),
     reason
   }
 }

@@ -25,7 +25,7 @@ const READS: { readonly [Name in CountedName]: Reads<Storage[Name]> } = {
   totals: GET,
   log: { read: true },
   blocks: {
-    ...{ claim: false, confirmClaim: false, commit: false },
+    ...{ claim: false, confirmClaim: false, commit: false, commitAll: false },
     ...{ head: true, has: true, at: true, between: true, firstSince: true }
   },
   coverage: { horizon: true, genesis: true, settleGenesis: false, addGap: false, gaps: true },

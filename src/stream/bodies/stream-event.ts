@@ -13,7 +13,8 @@ import { tradeFields } from '../../data/bodies/trade.ts'
  */
 
 export const tradeEvent = (row: TradeRow, receivedAtMs: number, cash: CashList): TradeData =>
-  tradeFields(row, cash, receivedAtMs, undefined)
+  // The stream has decoded trades alone, which lack no fact.
+  tradeFields(row, cash, receivedAtMs, undefined) as TradeData
 
 /** Omits the status: an event describes its own block. */
 export function launchEvent(row: LaunchRow): LaunchData {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EVENT_FIELDS } from '../../data/bodies/event.ts'
 import { LAUNCH } from '../../data/bodies/launch.ts'
 import * as schema from '../../kernel/http/schema.ts'
-import { TRADE } from '../../data/bodies/trade-schema.ts'
+import { DECODED_FIELDS, TRADE } from '../../data/bodies/trade-schema.ts'
 
 /**
  * Schemas of the stream's event `data`. Types, the AsyncAPI document and tests are derived from them; events are not
@@ -12,7 +12,7 @@ import { TRADE } from '../../data/bodies/trade-schema.ts'
 const UNSTATED = 'null if the venue does not state it'
 const RECEIVED = { ts_ms: schema.unixMs('Time at which the service received the block', 'ingest') } as const
 
-export const TRADE_EVENT = TRADE.omit({ source: true }).extend(RECEIVED).meta({
+export const TRADE_EVENT = TRADE.omit({ source: true }).extend(DECODED_FIELDS).extend(RECEIVED).meta({
   id: 'TradeEvent',
   description:
     'A trade with its executed amounts. It has the fields of its REST row, but `ts_ms` is the time of ingest'

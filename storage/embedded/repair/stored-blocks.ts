@@ -11,13 +11,15 @@ import { poolEventCodec } from '../../codec/pool-event.ts'
 import { packRecord, unpackRecord, type RecordKind } from '../../codec/record.ts'
 import type { RowCodec } from '../../codec/row-origin.ts'
 import { tradeCodec } from '../../codec/trade.ts'
-import type { Database } from '../database.ts'
+import { Database } from '../database.ts'
 import { ENGINE } from '../engine-options.ts'
 import type { Level } from '../level.ts'
 
 import { poolEventPages, tradePages } from '../row-lists.ts'
 import type { RowPages } from '../row-pages.ts'
 
+/** Cache of a store that is read once. */
+const READ_BYTES = 4 * 2 ** 20
 /** Records that are read between two turns of other work: some milliseconds. */
 const RECORDS_PER_READ = 256
 
@@ -53,6 +55,16 @@ export async function* recordsIn<T>(
     if (found.length > 0) yield found
     if (found.length < RECORDS_PER_READ) return
     from = keyAfter(found.at(-1)![0])
+  }
+}
+
+/** Opens a store, and yields its records of each slot, by slot. Rejects with STORAGE_UNAVAILABLE if it is open elsewhere. */
+export async function* readStoredBlocks(directory: string): AsyncGenerator<StoredBlock> {
+  const database = await Database.open({ directory, hotBytesMax: READ_BYTES, reached: () => undefined })
+  try {
+    yield* storedBlocks(database, `${directory}.sorted`)
+  } finally {
+    await database.close()
   }
 }
 

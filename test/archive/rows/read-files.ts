@@ -22,7 +22,7 @@ export async function readFiles(
   replaced: Partial<FactReading> = {}
 ): Promise<ReadFiles> {
   const tally = new RowTally()
-  const content = await contentOfPaths(paths, 'rows')
+  const content = await contentOfPaths(paths)
   for (const refusal of content.refusals) tally.refusals.add(refusal)
   const reading: FactReading = {
     mappings: BUILT_IN_MAPPINGS,
@@ -33,7 +33,7 @@ export async function readFiles(
     ...replaced
   }
   const facts: TradeFact[] = []
-  for await (const fact of readTradeFacts(content.rows, reading)) facts.push(fact)
+  for await (const { fact } of readTradeFacts(content.rows, reading)) facts.push(fact)
   const refusals = REFUSAL_REASONS.flatMap((reason) =>
     tally.refusals.first(reason).map((each) => `${reason} ${placeText(each)}: ${each.detail}`)
   )

@@ -103,7 +103,9 @@ const REFUSED: readonly (readonly [RefusalReason, RowCells])[] = [
   ['bad-price', { sol_usd: '0' }],
   ['bad-place', { tx_index: '-1' }],
   ['bad-place', { ix_index: null, ix_number: '0' }],
-  ['bad-place', { inner_ix_index: 'first' }]
+  ['bad-place', { inner_ix_index: 'first' }],
+  ['bad-detail', { fees: '[{"kind":"bribe"}]' }],
+  ['bad-detail', { reserves: '{' }]
 ]
 
 for (const [reason, cells] of REFUSED)
@@ -118,6 +120,14 @@ t.test('every reason of a row has an example', async (t) => {
     REFUSAL_REASONS.slice(ofReaders).filter((reason) => !shown.has(reason)),
     []
   )
+})
+
+t.test('an amount in both units states the decimals', async (t) => {
+  const decimalsOf = (cells: RowCells): number | null => factOf(cells).out.decimals
+  t.equal(decimalsOf({ out_amount_raw: '1234567', out_amount: '1.234567' }), 6)
+  t.equal(decimalsOf({ out_amount_raw: '5', out_amount: '5' }), 0)
+  t.equal(decimalsOf({ out_amount_raw: '1234567', out_amount: '2.5' }), null)
+  t.equal(decimalsOf({ out_amount_raw: '1234567', out_amount: 'NaN' }), null)
 })
 
 t.test('amounts in human units become exact base units', async (t) => {
