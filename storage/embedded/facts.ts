@@ -13,8 +13,7 @@ const HEAD_BYTES = 1 + POSITION_BYTES
 
 /** Opens the facts in a directory, and creates it if it does not exist. One process at a time may have it open. */
 export async function openEmbeddedFacts(directory: string): Promise<FactStore> {
-  // Rows of adjacent slots share addresses and beginnings of keys.
-  const level: Level = new ClassicLevel(directory, { ...ENGINE, compression: true })
+  const level: Level = new ClassicLevel(directory, ENGINE)
   try {
     await level.open()
   } catch (error) {

@@ -14,6 +14,7 @@ import type { Storage } from '../../../storage/port.ts'
 import { CanonicalBlocks } from '../facts/canonical-blocks.ts'
 import type { FoldTally } from '../facts/held-back.ts'
 import { MintDecimals } from '../facts/mint-decimals.ts'
+import { readFoldNumber, recordFoldNumber } from '../fold-number.ts'
 import type { OwnArchive } from './own-archive.ts'
 import { FoldedRanges } from './settled-ranges.ts'
 import { removeOtherKeyspace, SecondKeyspace } from './second-keyspace.ts'
@@ -57,7 +58,9 @@ export async function foldFacts(archive: OwnArchive, tools: FoldTools): Promise<
   const head = await storage.blocks.head()
   const isPastLive = firstLive !== null && head !== null && head.slot >= firstLive.slot
   const isMoved = state.value.hasTimed && state.value.firstLive !== (firstLive?.slot ?? null)
-  const isStale = head !== null && (state.value.isStale || isPastLive || isMoved || storage.losses !== null)
+  const isOther = (await readFoldNumber(storage)) !== state.value.fold
+  const isStale =
+    head !== null && (state.value.isStale || isOther || isPastLive || isMoved || storage.losses !== null)
   if (isStale) return refold(archive, tools)
   await state.change({ isStale: false, filling: null })
   await foldInto(storage, archive, tools, archiveStampFile(tools.config), (hasHeldBack) =>
@@ -97,8 +100,12 @@ async function refold(archive: OwnArchive, tools: FoldTools): Promise<FoldOutcom
     staying: isEmbedded ? null : place.config.scyllaKeyspace,
     replace: async () => {
       await second.replace()
-      const { hasHeldBack } = state.value.filling!
-      await state.change({ isStale: false, filling: null, hasHeldBack, firstLive: firstLive?.slot ?? null })
+      const { fold, filling: made } = state.value
+      const hasHeldBack = made?.hasHeldBack === true
+      await state.change({
+        ...{ isStale: false, filling: null, fold: fold + 1, hasHeldBack },
+        firstLive: firstLive?.slot ?? null
+      })
     }
   }
 }
@@ -113,6 +120,7 @@ async function openFilling(second: SecondStore, { state }: OwnArchive): Promise<
     await second.remove()
   }
   const filling = isEmpty ? opened : await second.open()
+  await recordFoldNumber(filling, state.value.fold + 1)
   await state.change({ filling: { hasHeldBack: false } })
   return filling
 }

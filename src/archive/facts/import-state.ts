@@ -26,6 +26,8 @@ const STATE = z.object({
   usdMints: z.array(z.string()),
   /** Whether the store may differ from the fold of the facts up to its head, so that it must be folded again. */
   isStale: z.boolean(),
+  /** Number of the store that the state is about (`fold-number.ts`). Another store may come from a backup. */
+  fold: z.number(),
   /** Whether rows up to the head are held back, which later facts may complete. */
   hasHeldBack: z.boolean(),
   /** Whether rows without a slot are stored. Their places follow from all facts. */
@@ -117,6 +119,7 @@ export const newState = (hasBlocks: boolean): ImportState => ({
   venues: [],
   usdMints: [],
   isStale: false,
+  fold: 0,
   hasHeldBack: false,
   hasTimed: false,
   firstLive: null,

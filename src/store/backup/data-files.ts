@@ -6,6 +6,8 @@ import type { DatabaseFiles } from './database-files.ts'
 const LEFT_OUT = /^LOCK$|^LOG(\.old)?$|\.snapshot-|\.part$|\.new$|^filling$|^\.restoring$|\.damaged/
 /** The store comes first. All other databases may be ahead of it, as after a crash. */
 const FIRST = 'store'
+/** The facts of an archive may be ahead of its store, which is folded from them. */
+const LAST = 'archive/facts'
 
 /** The content of a data folder, by relative paths with `/`. */
 export interface DataFolder {
@@ -34,7 +36,8 @@ export async function dataFolder(
     }
   }
   await visit('')
-  databases.sort((a, b) => Number(b === FIRST) - Number(a === FIRST))
+  const rankOf = (path: string): number => (path === FIRST ? 0 : path === LAST ? 2 : 1)
+  databases.sort((a, b) => rankOf(a) - rankOf(b))
   return { databases, files }
 }
 

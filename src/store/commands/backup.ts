@@ -6,7 +6,7 @@ import { systemPorts } from '../../ports.ts'
 import { version } from '../../version.ts'
 import { makeBackup, removeOldBackups } from '../backup/make-backup.ts'
 import type { BackupManifest } from '../backup/manifest.ts'
-import { archivePlaceOf, databaseFiles, openStoreToRead, storeDirectory } from '../opening.ts'
+import { archivePlaceOf, databaseFiles, factsKeyspace, openStoreToRead, storeDirectory } from '../opening.ts'
 
 /** Backs up the data folder. A service may write to it meanwhile. Resolves with 1 if there is no new backup. */
 export async function backup(
@@ -57,7 +57,7 @@ async function keyspaceOf(config: Config): Promise<BackupManifest['keyspace']> {
 /** Returns what an operator has to back up besides: the cluster's own snapshots. */
 async function keyspaceAdvice(config: Config): Promise<readonly string[]> {
   const { config: archive } = await archivePlaceOf(config)
-  const keyspaces = [...new Set([config.scyllaKeyspace, archive.scyllaKeyspace])]
+  const keyspaces = [...new Set([config.scyllaKeyspace, archive.scyllaKeyspace, factsKeyspace(config)])]
   return [
     'the backup has the files of this machine; the rows are in the cluster. On each of its nodes, run:',
     ...keyspaces.map((name) => `  nodetool snapshot -t millrace ${name}`),

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { pubkeyFromBase58 } from '../../../src/chain/pubkey.ts'
-import { openArchiveToRead } from '../../../src/store/opening.ts'
+import { archiveConfigOf, openArchiveToRead, storeDirectory } from '../../../src/store/opening.ts'
 import { runCommand } from '../../cli/run-command.ts'
 import { configIn } from '../recorded-market.ts'
 import { csvText, fileBytes, ndjsonText, PUMP_MINT, WSOL, type SampleRow } from './sample-rows.ts'
@@ -219,4 +219,18 @@ t.test('a report as JSON, and a dry run that changes nothing', async (t) => {
   t.notOk(existsSync(dataDir))
   const { rows } = await importing(dataDir, path, '--json')
   t.match(rows(), [{ rows: { accepted: 120 }, fold: { trades_of_files: 120 }, first_slot: FIRST_SLOT }])
+})
+
+t.test('a store that is older than the facts, as from a backup, is folded again', async (t) => {
+  t.testdir()
+  const dataDir = dataFolder()
+  await importing(dataDir, fileOf(t, 'late.csv', ROWS.slice(60)))
+  const store = storeDirectory(archiveConfigOf(configIn(dataDir)))
+  cpSync(store, join(t.testdirName, 'store'), { recursive: true })
+  await importing(dataDir, fileOf(t, 'early.csv', ROWS.slice(0, 60)))
+  rmSync(store, { recursive: true })
+  cpSync(join(t.testdirName, 'store'), store, { recursive: true })
+  const { lines } = await importing(dataDir, fileOf(t, 'early.csv', ROWS.slice(0, 60)))
+  t.match(lines.join('\n'), 'folded again')
+  t.strictSame(await archived(dataDir), whole)
 })
