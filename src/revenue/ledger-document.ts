@@ -4,7 +4,7 @@ import { ledgerEntry } from './ledger-entry.ts'
 
 /** Days for which the ledger is retained: a year's window, and a month. */
 const LEDGER_DAYS = 400
-const TTL_MS = LEDGER_DAYS * 86_400_000
+export const LEDGER_TTL_MS = LEDGER_DAYS * 86_400_000
 
 /** Maximum entries of one document: 25 KB of JSON; a document has at most 32 KiB. */
 export const PIECE_ENTRIES = 40
@@ -26,14 +26,14 @@ export const LEDGER_PIECE = defineDocument({
   }),
   partition: ({ address }) => address,
   key: ({ slot, piece }) => [slot, piece],
-  ttlMs: TTL_MS
+  ttlMs: LEDGER_TTL_MS
 })
 export type LedgerPiece = z.infer<typeof LEDGER_PIECE.schema>
 
 /** The `mint` of the sums over all mints of an address. */
 export const ALL_MINTS = ''
 
-const sums = z.object({
+export const ledgerSums = z.object({
   entries: z.number(),
   /** Base units; lamports of SOL and wrapped SOL for the sums over all mints. */
   inflow: jsonBigint,
@@ -48,7 +48,7 @@ const sums = z.object({
   counted: z.number().default(0),
   unpriced: z.number().default(0)
 })
-export type Sums = z.infer<typeof sums>
+export type Sums = z.infer<typeof ledgerSums>
 
 /**
  * The sums of an address over a slot's entries of a mint, or of all mints, and over the entries of all slots up to
@@ -64,11 +64,11 @@ export const LEDGER_SUM = defineDocument({
     blockTime: z.number(),
     /** 0 for the sums over all mints. */
     decimals: z.number(),
-    own: sums,
-    total: sums
+    own: ledgerSums,
+    total: ledgerSums
   }),
   partition: ({ address }) => address,
   key: ({ mint, slot }) => [mint, slot],
-  ttlMs: TTL_MS
+  ttlMs: LEDGER_TTL_MS
 })
 export type LedgerSum = z.infer<typeof LEDGER_SUM.schema>

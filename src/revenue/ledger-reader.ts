@@ -1,17 +1,11 @@
 import PQueue from 'p-queue'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { Documents } from '../../storage/documents.ts'
-import {
-  ALL_MINTS,
-  LEDGER_PIECE,
-  LEDGER_SUM,
-  type LedgerPiece,
-  type LedgerSum,
-  type Sums
-} from './ledger-document.ts'
+import { ALL_MINTS, type Sums } from './ledger-document.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
 import { holesOf, ledgerProgressIn, type LedgerHoleRange } from './ledger-progress.ts'
+import { SegmentLists, type StoredSums, type SumList, type TimeWindow } from './segment-lists.ts'
 import { minus, NO_SUMS, plus, type MintSums } from './sums.ts'
+import { segmentsOf, type LedgerSegment } from './watch-history.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
 /** Maximum pieces of one read: a page of 100 entries of a quiet address needs few reads. */
@@ -34,6 +28,8 @@ export interface LedgerRow extends LedgerEntry {
   readonly address: string
   readonly slot: number
   readonly blockTime: number
+  /** Absent for a row that was captured while the address was watched. */
+  readonly source?: 'archive'
 }
 
 /** The block up to which all rows are stored, apart from gaps. */
@@ -51,6 +47,8 @@ export type LedgerPlace = Pick<LedgerRow, 'slot' | 'txIndex' | 'index' | 'addres
 export interface SlotWindow {
   readonly from: number
   readonly until?: number
+  /** Replaces the slots in archived segments, whose blocks the index does not have. */
+  readonly times?: TimeWindow
 }
 
 export interface LedgerPage extends SlotWindow {
@@ -71,16 +69,14 @@ export interface WindowSums {
   readonly lastAt: number | null
 }
 
-/** Reads the ledger of watched addresses. Entries before an address's `captureFrom` do not exist. */
+/** Reads the ledger of watched addresses, live and archived. */
 export class LedgerReader {
-  readonly #pieces: Documents<LedgerPiece>
-  readonly #sums: Documents<LedgerSum>
+  readonly #lists: SegmentLists
   readonly #progress: ReturnType<typeof ledgerProgressIn>
 
   constructor(store: DocumentStore) {
     this.#progress = ledgerProgressIn(store)
-    this.#pieces = new Documents(store, LEDGER_PIECE)
-    this.#sums = new Documents(store, LEDGER_SUM)
+    this.#lists = new SegmentLists(store)
   }
 
   /**
@@ -119,83 +115,114 @@ export class LedgerReader {
 
   /** Sums up an address's entries in a window. Rejects with the store's error. */
   async sums(watched: WatchedAddress, window: SlotWindow): Promise<WindowSums> {
-    const { address } = watched
-    const from = firstSlot(watched, window)
-    if (from === null) return { all: NO_SUMS, byMint: [], lastAt: null }
-    const until = Math.min(window.until ?? Infinity, Number.MAX_SAFE_INTEGER)
-    const all = await this.#window(address, ALL_MINTS, from, until)
-    if (all === null) return { all: NO_SUMS, byMint: [], lastAt: null }
-    const byMint: MintSums[] = []
-    for await (const { mint, decimals, sums } of this.#mints(address, from, until))
-      byMint.push({ mint, decimals, sums })
-    return { all: all.sums, byMint, lastAt: all.lastAt }
+    let [all, lastAt]: [Sums, number | null] = [NO_SUMS, null]
+    const byMint = new Map<string, MintSums>()
+    for (const segment of await this.#segments(watched, window)) {
+      const list = this.#lists.sums(watched, segment)
+      const of = await sumsOfMint(list, ALL_MINTS, segment)
+      if (of === null) continue
+      all = plus(all, of.sums)
+      lastAt = Math.max(lastAt ?? 0, of.lastAt)
+      for await (const { mint, decimals, sums } of sumsOfMints(list, segment))
+        byMint.set(mint, { mint, decimals, sums: plus(byMint.get(mint)?.sums ?? NO_SUMS, sums) })
+    }
+    return { all, byMint: [...byMint.values()].sort((a, b) => (a.mint < b.mint ? -1 : 1)), lastAt }
+  }
+
+  /** Returns the segments of a ledger within a window, ascending. */
+  async #segments(
+    watched: WatchedAddress,
+    { from, until = Infinity, times }: SlotWindow
+  ): Promise<readonly LedgerSegment[]> {
+    const segments = segmentsOf(watched)
+    const isTimed = times !== undefined && segments.some(({ isArchive }) => isArchive)
+    const slots = isTimed ? await this.#lists.archivedSlots(watched, times) : { from, to: until }
+    return segments.flatMap((segment) => {
+      const window = segment.isArchive ? slots : { from, to: until }
+      if (window === null) return []
+      const clipped = { from: Math.max(segment.from, window.from), to: Math.min(segment.to, window.to) }
+      return clipped.from <= clipped.to ? [{ ...segment, ...clipped }] : []
+    })
   }
 
   async *#rowsOf(
     watched: WatchedAddress,
-    { order, after, ...window }: LedgerPage,
+    page: LedgerPage,
     limit: number
   ): AsyncGenerator<LedgerRow, void, undefined> {
-    const from = firstSlot(watched, window)
-    if (from === null) return
-    const { address } = watched
-    const least = order === 'asc' ? Math.max(from, after?.slot ?? from) : from
-    const until =
-      order === 'desc' ? Math.min(window.until ?? Infinity, after?.slot ?? Infinity) : window.until
-    const range = {
-      ...(least > 0 ? { above: [least - 1] } : {}),
-      ...(until === undefined || until === Infinity ? {} : { until: [until] })
+    const { order, after } = page
+    const segments = await this.#segments(watched, page)
+    for (const segment of order === 'asc' ? segments : segments.toReversed()) {
+      const from = order === 'asc' ? Math.max(segment.from, after?.slot ?? 0) : segment.from
+      const to = order === 'desc' ? Math.min(segment.to, after?.slot ?? Infinity) : segment.to
+      if (from <= to) yield* this.#rowsIn(watched, { ...segment, from, to }, order, limit)
     }
+  }
+
+  async *#rowsIn(
+    watched: WatchedAddress,
+    segment: LedgerSegment,
+    order: 'asc' | 'desc',
+    limit: number
+  ): AsyncGenerator<LedgerRow, void, undefined> {
+    const { address } = watched
+    const mark = segment.isArchive ? ({ source: 'archive' } as const) : {}
+    const list = this.#lists.entries(watched, segment)
     for (let at: string | null = null; ;) {
-      const page = await this.#pieces.list(address, { ...range, after: at, order, limit })
+      const page = await list({ ...slotRange(segment), after: at, order, limit })
       for (const { value } of page.documents) {
+        const { slot, blockTime } = value
         const entries = order === 'asc' ? value.entries : value.entries.toReversed()
-        for (const entry of entries) yield { ...entry, address, slot: value.slot, blockTime: value.blockTime }
+        for (const entry of entries) yield { ...entry, address, slot, blockTime, ...mark }
       }
       if (page.next === null) return
       at = page.next
     }
   }
+}
 
-  /**
-   * Sums up a mint's entries from one slot to another; null if there are no entries. `known` is the first document,
-   * if it was read.
-   */
-  async #window(
-    address: string,
-    mint: string,
-    from: number,
-    until: number,
-    known?: LedgerSum
-  ): Promise<MintWindow | null> {
-    const range = { prefix: [mint], ...(from > 0 ? { above: [from - 1] } : {}), until: [until], limit: 1 }
-    const one = async (order: 'asc' | 'desc'): Promise<LedgerSum | undefined> =>
-      (await this.#sums.list(address, { ...range, order })).documents[0]?.value
-    const [first, last] = await Promise.all([known ?? one('asc'), one('desc')])
-    return first === undefined || last === undefined ? null : windowOf(first, last)
-  }
+/** Returns the slots of a segment as bounds of keys. */
+const slotRange = ({ from, to }: Pick<LedgerSegment, 'from' | 'to'>) => ({
+  ...(from > 0 && { above: [from - 1] }),
+  ...(to < Infinity && { until: [to] })
+})
 
-  /** Sums up the entries of each mint from one slot to another. */
-  async *#mints(
-    address: string,
-    from: number,
-    until: number
-  ): AsyncGenerator<MintWindow & { readonly mint: string }, void, undefined> {
-    for (let above = ALL_MINTS, limit = SUMS_MIN; ;) {
-      const page = await this.#sums.list(address, { above: [above], limit })
-      const groups = [...Map.groupBy(page.documents, ({ value }) => value.mint)]
-      for (const [at, [mint, documents]] of groups.entries()) {
-        const isWhole = page.next === null || at < groups.length - 1
-        const inside = documents.map(({ value }) => value).filter(({ slot }) => slot >= from && slot <= until)
-        const [first, last] = [inside[0], inside.at(-1)]
-        const known = first === undefined || last === undefined ? null : windowOf(first, last)
-        const found = isWhole ? known : await this.#window(address, mint, from, until, first)
-        if (found !== null) yield { mint, ...found }
-        above = mint
-      }
-      if (page.next === null) return
-      limit = groups.length > limit / 2 ? Math.min(2 * limit, SUMS_MAX) : SUMS_MIN
+/** Sums up a mint's entries in a segment; null if there are no entries. `known` is the first document, if it was read. */
+async function sumsOfMint(
+  { prefix, list }: SumList,
+  mint: string,
+  segment: LedgerSegment,
+  known?: StoredSums
+): Promise<MintWindow | null> {
+  const range = { ...slotRange(segment), prefix: [...prefix, mint], limit: 1 }
+  const one = async (order: 'asc' | 'desc'): Promise<StoredSums | undefined> =>
+    (await list({ ...range, order })).documents[0]?.value
+  const [first, last] = await Promise.all([known ?? one('asc'), one('desc')])
+  return first === undefined || last === undefined ? null : windowOf(first, last)
+}
+
+/** Sums up the entries of each mint in a segment. */
+async function* sumsOfMints(
+  sums: SumList,
+  segment: LedgerSegment
+): AsyncGenerator<MintWindow & { readonly mint: string }, void, undefined> {
+  const { prefix, list } = sums
+  for (let above = ALL_MINTS, limit = SUMS_MIN; ;) {
+    const page = await list({ prefix, above: [above], limit })
+    const groups = [...Map.groupBy(page.documents, ({ value }) => value.mint)]
+    for (const [at, [mint, documents]] of groups.entries()) {
+      const isWhole = page.next === null || at < groups.length - 1
+      const inside = documents
+        .map(({ value }) => value)
+        .filter(({ slot }) => slot >= segment.from && slot <= segment.to)
+      const [first, last] = [inside[0], inside.at(-1)]
+      const known = first === undefined || last === undefined ? null : windowOf(first, last)
+      const found = isWhole ? known : await sumsOfMint(sums, mint, segment, first)
+      if (found !== null) yield { mint, ...found }
+      above = mint
     }
+    if (page.next === null) return
+    limit = groups.length > limit / 2 ? Math.min(2 * limit, SUMS_MAX) : SUMS_MIN
   }
 }
 
@@ -208,15 +235,9 @@ interface MintWindow {
 }
 
 /** Returns the sums of a window by its first and its last document. */
-function windowOf(first: LedgerSum, last: LedgerSum): MintWindow {
+function windowOf(first: StoredSums, last: StoredSums): MintWindow {
   const sums = plus(minus(last.total, first.total), first.own)
   return { decimals: last.decimals, sums, lastAt: last.blockTime }
-}
-
-/** The first slot of a window in which an address can have entries; null if the window ends before they begin. */
-function firstSlot({ captureFrom }: WatchedAddress, { from, until = Infinity }: SlotWindow): number | null {
-  if (captureFrom === null || captureFrom.slot > until) return null
-  return Math.max(captureFrom.slot, from)
 }
 
 /** Returns the next row that belongs to the page; null at the end. */

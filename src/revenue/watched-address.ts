@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineDocument } from '../../storage/document-definition.ts'
 import { tenantShard } from '../access/tenant-shard.ts'
+import { watchHistory } from './watch-history.ts'
 
 /** Addresses that a tenant may watch (src/docs/revenue.md). */
 export const WATCHED_PER_TENANT_MAX = 200
@@ -27,7 +28,9 @@ export const WATCHED_ADDRESS = defineDocument({
     role: z.string(),
     createdAtMs: z.number(),
     /** Null until the follower records its blocks. Earlier entries are another tenant's, and are not shown. */
-    captureFrom: captureFrom.nullable()
+    captureFrom: captureFrom.nullable(),
+    /** Absent if no backfill was requested, and the address was never unwatched. */
+    history: watchHistory.optional()
   }),
   partition: ({ tenant }) => tenantShard(tenant),
   key: ({ tenant, address }) => [tenant, address],

@@ -1,0 +1,82 @@
+import type { DocumentKey } from '../../storage/codec/document-key.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, type ListOptions, type Page } from '../../storage/documents.ts'
+import { ARCHIVE_PIECE, ARCHIVE_SUM, archivePartition } from './archive-document.ts'
+import { LEDGER_PIECE, LEDGER_SUM, type LedgerPiece, type LedgerSum } from './ledger-document.ts'
+import type { LedgerSegment } from './watch-history.ts'
+import type { WatchedAddress } from './watched-address.ts'
+
+/** Entries that are stored together, of one slot. */
+type StoredEntries = Pick<LedgerPiece, 'slot' | 'blockTime' | 'entries'>
+/** Sums of a mint over a slot, and over all slots up to it. */
+export type StoredSums = Omit<LedgerSum, 'address'>
+
+/** Lists documents of one segment, in the order of their keys. */
+type ListSegment<T> = (options: ListOptions) => Promise<Page<T>>
+
+export interface SumList {
+  /** The parts of every key before the mint. */
+  readonly prefix: DocumentKey
+  readonly list: ListSegment<StoredSums>
+}
+
+/** Block times, unix seconds: `from` is included, `to` is not. */
+export interface TimeWindow {
+  readonly from: number
+  readonly to: number
+}
+
+/** The stored entries and sums of segments of ledgers, archived and live. */
+export class SegmentLists {
+  readonly #live: Documents<LedgerPiece>
+  readonly #liveSums: Documents<LedgerSum>
+  readonly #archived
+  readonly #archivedSums
+
+  constructor(store: DocumentStore) {
+    this.#live = new Documents(store, LEDGER_PIECE)
+    this.#liveSums = new Documents(store, LEDGER_SUM)
+    this.#archived = new Documents(store, ARCHIVE_PIECE)
+    this.#archivedSums = new Documents(store, ARCHIVE_SUM)
+  }
+
+  /** Keys of entries begin with their slot. */
+  entries(
+    watched: WatchedAddress,
+    { isArchive }: Pick<LedgerSegment, 'isArchive'>
+  ): ListSegment<StoredEntries> {
+    return isArchive
+      ? (options) => this.#archived.list(archivePartition(watched), options)
+      : (options) => this.#live.list(watched.address, options)
+  }
+
+  /** Keys of sums have a prefix, the mint, and the slot. */
+  sums(watched: WatchedAddress, { isArchive }: Pick<LedgerSegment, 'isArchive'>): SumList {
+    return isArchive
+      ? {
+          prefix: [watched.history?.generation ?? 0],
+          list: (options) => this.#archivedSums.list(archivePartition(watched), options)
+        }
+      : { prefix: [], list: (options) => this.#liveSums.list(watched.address, options) }
+  }
+
+  /** Returns the first and the last slot with archived entries between two block times; null if there are none. */
+  async archivedSlots(
+    watched: WatchedAddress,
+    { from, to }: TimeWindow
+  ): Promise<{ readonly from: number; readonly to: number } | null> {
+    const prefix = [watched.history?.generation ?? 0]
+    const range = {
+      prefix,
+      limit: 1,
+      ...(from > 0 && { above: [from - 1] }),
+      ...(to < Infinity && { until: [to - 1] })
+    }
+    const end = async (order: 'asc' | 'desc'): Promise<number | undefined> => {
+      const page = await this.#archivedSums.listBy('time', archivePartition(watched), { ...range, order })
+      return page.documents[0]?.value.slot
+    }
+    const [first, last] = await Promise.all([end('asc'), end('desc')])
+    return first === undefined || last === undefined ? null : { from: first, to: last }
+  }
+}
