@@ -62,7 +62,11 @@ export const PRODUCT_ROWS: readonly ProductRow[] = [
     settings: { position: 9, load: async () => (await import('./holders/settings.ts')).HOLDER_SETTINGS },
     product: async () => (await import('./holders/product.ts')).HOLDERS
   },
-  { commands: REVENUE_COMMANDS, product: async () => (await import('./revenue/product.ts')).REVENUE },
+  {
+    commands: REVENUE_COMMANDS,
+    settings: { load: async () => (await import('./revenue/settings.ts')).REVENUE_SETTINGS },
+    product: async () => (await import('./revenue/product.ts')).REVENUE
+  },
   {
     commands: RPC_COMMANDS,
     settings: { position: 10, load: async () => (await import('./rpc/settings.ts')).RPC_SETTINGS },

@@ -7,6 +7,11 @@ import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import type { SymbolSources } from '../../src/data/mint-symbols.ts'
 import type { BlockStore, Storage } from '../../storage/port.ts'
 
+/** Whether this process is the one that writes the ledger. */
+export interface LedgerLead {
+  isHeld: boolean
+}
+
 export interface LedgerDeps extends Ports, Pick<SymbolSources, 'names'> {
   readonly storage: Pick<
     Storage,
@@ -20,5 +25,7 @@ export interface LedgerDeps extends Ports, Pick<SymbolSources, 'names'> {
   /** Publishes stored entries on the stream. */
   readonly stream: LedgerFeed
   readonly metrics: LedgerMetrics
+  /** Whether this process writes the ledger; it then also reads its history. */
+  readonly lead: LedgerLead
   readonly logger: { info(text: string): void; warn(text: string): void }
 }

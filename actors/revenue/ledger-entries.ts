@@ -4,13 +4,19 @@ import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import { deltaOf, type LedgerChange, type LedgerEntry } from '../../src/revenue/ledger-entry.ts'
 import { LedgerPrices } from '../../src/revenue/ledger-prices.ts'
 import type { LedgerPart } from '../../src/revenue/ledger-writer.ts'
+import type { Storage } from '../../storage/port.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
+
+/** The sources of prices. */
+interface EntryPrices extends Pick<LedgerDeps, 'cash'> {
+  readonly storage: Pick<Storage, 'pairs' | 'candles' | 'solPrices'>
+}
 
 /** Returns the entries of a block for some addresses, with their values at the time of the block. */
 export async function entriesOf(
   { slot, blockTime, blockhash, changes }: LedgerBlock,
   addresses: { has(address: string): boolean },
-  { storage, cash }: Pick<LedgerDeps, 'storage' | 'cash'>
+  { storage, cash }: EntryPrices
 ): Promise<readonly LedgerPart[]> {
   const watched = [...changes.byAddress].filter(
     ([address, list]) => list.length > 0 && addresses.has(address)

@@ -13,6 +13,7 @@ import { BlockFollower } from '../followers/block-follower.ts'
 import { inChunks } from './in-chunks.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { symbolsOf } from '../../src/data/mint-symbols.ts'
+import { removeAbandoned } from './abandoned-rows.ts'
 import { entriesOf } from './ledger-entries.ts'
 import { LedgerWatches } from './ledger-watches.ts'
 
@@ -106,6 +107,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     if (storage.isShared) this.#isOurs = claimed.isOurs
     this.#progress = { ...claimed.progress, holes: [...holesOf(claimed.progress)] }
     this.#visibleSlot = claimed.progress.slot
+    this.#deps.lead.isHeld = true
     await this.#watches.list()
     const { slot } = this.#progress
     this.#accountedTo = slot ?? -1
@@ -193,6 +195,9 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
       await this.#put({ slot: newest, blockhash: null, blockTime, holes: [] })
     }
     const captureFrom = { slot: newest + 1, ts: feed.head?.blockTime ?? 0 }
+    for (const { value } of fresh)
+      if (!this.#watches.has(value.address))
+        await removeAbandoned(value, this.#writer, this.#deps.storage.blocks)
     await this.#watches.begin(fresh, captureFrom)
   }
 
@@ -279,6 +284,10 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     await this.#put({ ...this.#progress, slot: after, blockhash: null, blockTime })
     await this.#retract(this.#watches.addresses, async (address) => this.#writer.rollBack(address, after))
     await this.#gaps.close(after + 1, slot!)
+  }
+
+  protected override async close(): Promise<void> {
+    this.#deps.lead.isHeld = false
   }
 
   protected async save(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { WatchedAddress } from '../../src/revenue/watched-address.ts'
+import { watchedFrom } from '../../src/revenue/watch-history.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import type { Stored } from '../../storage/documents.ts'
 import { inChunks } from './in-chunks.ts'
@@ -61,7 +62,7 @@ export class LedgerWatches {
    */
   unheard(after: number): { readonly from: number; readonly to: number } | null {
     const missing = [...this.#byAddress].flatMap(([address, watches]) => {
-      const begun = Math.min(...watches.map(({ captureFrom }) => captureFrom!.slot))
+      const begun = Math.min(...watches.map(({ captureFrom, history }) => watchedFrom(captureFrom!, history)))
       const from = Math.max(after + 1, begun)
       const to = this.#blocks.readWithout(address)
       return from <= to ? [{ from, to }] : []

@@ -15,6 +15,12 @@ export function nodeUrls(kernel: Kernel): readonly string[] {
   return url === null ? [] : [url]
 }
 
+/** Returns the URLs of the nodes to query for history: the archive nodes if any are configured, else the nodes. */
+export function historyUrls(kernel: Kernel): readonly string[] {
+  const { archiveRpcUrl } = kernel.config
+  return hasLocalnet(kernel) || archiveRpcUrl.length === 0 ? nodeUrls(kernel) : archiveRpcUrl
+}
+
 /** Returns the nodes' WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does. */
 export function pubsubUrls(kernel: Kernel): readonly string[] {
   const { rpcWsUrl } = kernel.config

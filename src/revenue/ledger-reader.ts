@@ -67,6 +67,8 @@ export interface WindowSums {
   readonly byMint: readonly MintSums[]
   /** Block time of the newest entry, unix seconds; null if the window is empty. */
   readonly lastAt: number | null
+  /** Whether archived entries are counted. */
+  readonly hasArchived: boolean
 }
 
 /** Reads the ledger of watched addresses, live and archived. */
@@ -116,17 +118,24 @@ export class LedgerReader {
   /** Sums up an address's entries in a window. Rejects with the store's error. */
   async sums(watched: WatchedAddress, window: SlotWindow): Promise<WindowSums> {
     let [all, lastAt]: [Sums, number | null] = [NO_SUMS, null]
+    let hasArchived = false
     const byMint = new Map<string, MintSums>()
     for (const segment of await this.#segments(watched, window)) {
       const list = this.#lists.sums(watched, segment)
       const of = await sumsOfMint(list, ALL_MINTS, segment)
       if (of === null) continue
       all = plus(all, of.sums)
+      hasArchived ||= segment.isArchive
       lastAt = Math.max(lastAt ?? 0, of.lastAt)
       for await (const { mint, decimals, sums } of sumsOfMints(list, segment))
         byMint.set(mint, { mint, decimals, sums: plus(byMint.get(mint)?.sums ?? NO_SUMS, sums) })
     }
-    return { all, byMint: [...byMint.values()].sort((a, b) => (a.mint < b.mint ? -1 : 1)), lastAt }
+    return {
+      all,
+      byMint: [...byMint.values()].sort((a, b) => (a.mint < b.mint ? -1 : 1)),
+      lastAt,
+      hasArchived
+    }
   }
 
   /** Returns the segments of a ledger within a window, ascending. */

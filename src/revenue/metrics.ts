@@ -61,3 +61,25 @@ export function ledgerMetrics(registry: Registry): LedgerMetrics {
     show: (counts) => (shown = counts)
   }
 }
+
+/** Metrics of the history of ledgers. */
+export interface BackfillMetrics {
+  readonly transactions: Counter
+  readonly rows: Counter
+  readonly faults: Counter
+}
+
+export function backfillMetrics(registry: Registry): BackfillMetrics {
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers: [registry] })
+  return {
+    transactions: counter(
+      'millrace_ledger_backfill_transactions_total',
+      'Transactions that were read for the history of watched addresses'
+    ),
+    rows: counter('millrace_ledger_backfill_rows_total', 'Rows that were added to archives of the ledger'),
+    faults: counter(
+      'millrace_ledger_backfill_faults_total',
+      'Steps of a backfill that failed by a node or the store, and are retried'
+    )
+  }
+}

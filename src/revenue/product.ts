@@ -1,3 +1,4 @@
+import { backfill } from '../../actors/revenue/backfill.ts'
 import { ledger, watchedAddresses } from '../../actors/revenue/ledger.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { revenueAccountRoutes } from './routes/revenue-accounts.ts'
@@ -5,12 +6,13 @@ import { REVENUE_ERRORS } from './errors.ts'
 import { revenueCoverageRoutes } from './routes/revenue-coverage.ts'
 import { revenueEventRoutes } from './routes/revenue-events.ts'
 import { revenueTotalRoutes } from './routes/revenue-totals.ts'
-import { ledgerMetrics } from './metrics.ts'
+import { backfillMetrics, ledgerMetrics } from './metrics.ts'
 import { LedgerFeed } from './ledger-feed.ts'
 import { LedgerBlocks } from './ledger-blocks.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { CASH, blockObserver } from '../ingest/capabilities.ts'
+import { historyUrls } from '../ingest/node-urls.ts'
 import { NAMES } from '../data/capabilities.ts'
 import { TENANT_EVENTS } from '../stream/capabilities.ts'
 import {
@@ -29,6 +31,7 @@ const DRAIN_MS = 5_000
 const LEDGER_BLOCKS = blockObserver(() => new LedgerBlocks())
 
 const LEDGER_METRICS = metricGroup(ledgerMetrics)
+const BACKFILL_METRICS = metricGroup(backfillMetrics)
 
 /** Announces that a tenant has changed its watched addresses. */
 export const WATCHED_CHANGED = capability(() => new Announcements())
@@ -52,25 +55,30 @@ export const REVENUE: Product = {
     const { config, ports, logger, feed, get } = kernel
     if (!config.role.includes('ingest')) return []
     const events = get(TENANT_EVENTS)
+    const lead = { isHeld: false }
+    const shared = { ...ports, logger, lead, cash: get(CASH), watchedChanged: get(WATCHED_CHANGED) }
     const run = ledger<Spine>(
       {
-        ...ports,
-        logger,
+        ...shared,
         metrics: get(LEDGER_METRICS),
         names: get(NAMES),
-        cash: get(CASH),
         blocks: get(LEDGER_BLOCKS),
-        feed,
-        watchedChanged: get(WATCHED_CHANGED)
+        feed
       },
       (given) => {
         const { tenantEvents } = coordinationOf(kernel, given)
         return new LedgerFeed((event) => events.publish(event, tenantEvents), ports.clock)
       }
     )
-    return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }))]
+    const history = backfill<Spine>({
+      ...shared,
+      metrics: get(BACKFILL_METRICS),
+      urls: () => historyUrls(kernel),
+      requestsPerSecond: config.revenueBackfillRps
+    })
+    return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }), child('backfill', history))]
   },
-  metrics: [LEDGER_METRICS],
+  metrics: [LEDGER_METRICS, BACKFILL_METRICS],
   channels: ['revenue'],
   routes: ({ get }) => {
     const changed = get(WATCHED_CHANGED)

@@ -60,7 +60,7 @@ export class SegmentLists {
       : { prefix: [], list: (options) => this.#liveSums.list(watched.address, options) }
   }
 
-  /** Returns the first and the last slot with archived entries between two block times; null if there are none. */
+  /** Returns the first and the last slot with archived entries between two block times; null without entries. */
   async archivedSlots(
     watched: WatchedAddress,
     { from, to }: TimeWindow

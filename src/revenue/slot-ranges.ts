@@ -23,10 +23,6 @@ export function without(ranges: readonly SlotRange[], removed: readonly SlotRang
   return left.map(({ from, to }) => ({ from, to })).toSorted((a, b) => a.from - b.from)
 }
 
-/** Returns the slots that both lists have, ascending. */
-export const common = (a: readonly SlotRange[], b: readonly SlotRange[]): readonly SlotRange[] =>
-  without(a, without(a, b))
-
 /** Returns ranges ascending; those that overlap or touch become one range. */
 export function united(ranges: readonly TimedRange[]): readonly TimedRange[] {
   const result: TimedRange[] = []

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { without, common, type SlotRange } from './slot-ranges.ts'
+import { without, type SlotRange, type TimedRange } from './slot-ranges.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
 /** Maximum absences of a watch. A further one is joined with the oldest, together with the slots between them. */
@@ -16,6 +16,24 @@ export const timedRange = z.object({
 export const ledgerSince = z.object({ slot: z.number().nullable(), ts: z.number().nullable() })
 export type LedgerSince = z.infer<typeof ledgerSince>
 
+/** Where a ledger begins. */
+export const ledgerStart = z.object({
+  /** The first slot whose blocks are recorded. */
+  slot: z.number(),
+  /** Block time of the newest block before it, unix seconds. */
+  ts: z.number()
+})
+export type LedgerStart = z.infer<typeof ledgerStart>
+
+/** A ledger whose watch has ended: its start, and the last block whose rows are all stored. */
+export const endedLedger = z.object({
+  captureFrom: ledgerStart,
+  endSlot: z.number(),
+  /** Unix seconds; null if unknown. */
+  endTs: z.number().nullable()
+})
+export type EndedLedger = z.infer<typeof endedLedger>
+
 /** The part of a ledger from before its watch, or from between two watches of the address. */
 export const watchHistory = z.object({
   /** Null if no backfill was requested. */
@@ -27,7 +45,9 @@ export const watchHistory = z.object({
   /** Generation of the sums of the archived rows; 0 before the first. */
   generation: z.number(),
   /** Slots after `captureFrom` in which the tenant did not watch the address, ascending. */
-  absences: z.array(timedRange)
+  absences: z.array(timedRange),
+  /** The ledger of the previous watch, until the ledger of this one begins and continues it. */
+  resumes: endedLedger.nullable()
 })
 export type WatchHistory = z.infer<typeof watchHistory>
 
@@ -36,7 +56,8 @@ export const NO_HISTORY: WatchHistory = {
   requestedAtMs: 0,
   archived: [],
   generation: 0,
-  absences: []
+  absences: [],
+  resumes: null
 }
 
 /** A range of slots whose rows are all archived or all live. `to` of the newest one is infinite. */
@@ -45,8 +66,8 @@ export interface LedgerSegment extends SlotRange {
 }
 
 /**
- * Returns the segments of a ledger, ascending. A slot has either archived or live rows: archived ones before the ledger
- * begins and in archived absences, live ones elsewhere.
+ * Returns the segments of a ledger, ascending. Slots have live rows while the address was watched, and archived rows
+ * elsewhere. So no row is there twice.
  */
 export function segmentsOf({
   captureFrom,
@@ -54,11 +75,41 @@ export function segmentsOf({
 }: Pick<WatchedAddress, 'captureFrom' | 'history'>): readonly LedgerSegment[] {
   if (captureFrom === null) return []
   const { archived, absences } = history
-  const live = without([{ from: captureFrom.slot, to: Infinity }], common(absences, archived))
+  const live = without([{ from: captureFrom.slot, to: Infinity }], absences)
   return [
     ...without(archived, live).map((range) => ({ ...range, isArchive: true })),
     ...live.map((range) => ({ ...range, isArchive: false }))
   ].toSorted((a, b) => a.from - b.from)
+}
+
+/** Returns the first slot since which the address is watched without an absence. */
+export const watchedFrom = (
+  captureFrom: LedgerStart,
+  { absences }: Pick<WatchHistory, 'absences'> = NO_HISTORY
+): number => Math.max(captureFrom.slot, (absences.at(-1)?.to ?? -1) + 1)
+
+/** Begins a ledger at a block, or continues that of the previous watch: the slots between are an absence. */
+export function begun(
+  captureFrom: LedgerStart,
+  history: WatchHistory | undefined
+): { readonly captureFrom: LedgerStart; readonly history?: WatchHistory } {
+  if (history === undefined) return { captureFrom }
+  const { resumes, absences } = history
+  if (resumes === null) return { captureFrom, history }
+  const { endSlot, endTs } = resumes
+  const absence = { from: endSlot + 1, to: captureFrom.slot - 1, fromTs: endTs, toTs: captureFrom.ts }
+  const all = absence.from <= absence.to ? [...absences, absence] : absences
+  return {
+    captureFrom: resumes.captureFrom,
+    history: { ...history, resumes: null, absences: limited(all) }
+  }
+}
+
+/** Joins the two oldest absences, with the slots between them, if there are too many. */
+function limited(absences: readonly TimedRange[]): TimedRange[] {
+  const [first, second, ...later] = absences
+  if (absences.length <= ABSENCES_MAX || first === undefined || second === undefined) return [...absences]
+  return [{ ...first, to: second.to, toTs: second.toTs }, ...later]
 }
 
 /** Returns the slots that a backfill since a slot has to archive, ascending, whether or not they are archived. */

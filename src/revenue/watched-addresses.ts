@@ -3,7 +3,14 @@ import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { REVENUE_ERRORS } from './errors.ts'
-import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX, type WatchedAddress } from './watched-address.ts'
+import {
+  ENDED_WATCH,
+  WATCHED_ADDRESS,
+  WATCHED_PER_TENANT_MAX,
+  type EndedWatch,
+  type WatchedAddress
+} from './watched-address.ts'
+import { begun, NO_HISTORY, type LedgerSince, type LedgerStart, type WatchHistory } from './watch-history.ts'
 import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
 import { TenantChanges } from '../access/tenant-changes.ts'
 
@@ -11,7 +18,16 @@ import { TenantChanges } from '../access/tenant-changes.ts'
 const ATTEMPTS_MAX = 10
 
 /** The facts of an address that a tenant states. */
-export type WatchedFacts = Pick<WatchedAddress, 'address' | 'label' | 'role'>
+export interface WatchedFacts extends Pick<WatchedAddress, 'address' | 'label' | 'role'> {
+  /** The requested start of its ledger; absent to leave it as it is. */
+  readonly since?: LedgerSince | undefined
+}
+
+/** The last block whose rows are stored. */
+interface StoredEnd {
+  readonly slot: number
+  readonly blockTime: number | null
+}
 
 export interface WatchOutcome {
   readonly isNew: boolean
@@ -21,10 +37,12 @@ export interface WatchOutcome {
 /** The watched addresses of all tenants, as stored. */
 export class WatchedAddresses {
   readonly #documents: Documents<WatchedAddress, never, 'slot'>
+  readonly #ended: Documents<EndedWatch>
   readonly #changes = new TenantChanges()
 
   constructor(store: DocumentStore) {
     this.#documents = new Documents(store, WATCHED_ADDRESS)
+    this.#ended = new Documents(store, ENDED_WATCH)
   }
 
   /** Lists the addresses of a tenant in the order of their base58. */
@@ -50,18 +68,52 @@ export class WatchedAddresses {
     return stored.value
   }
 
-  /** Ends the watch of an address. Rejects with WATCH_NOT_FOUND. */
-  unwatch(tenant: string, address: string): Promise<void> {
-    return this.#changes.run(tenant, () => this.#unwatch(tenant, address))
+  /** Requests the history of a watched address since a slot or a time. Rejects with WATCH_NOT_FOUND. */
+  requestHistory(
+    tenant: string,
+    address: string,
+    since: LedgerSince,
+    nowMs: number
+  ): Promise<WatchedAddress> {
+    return this.#changes.run(tenant, async () => {
+      const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
+      if (stored === null) throw unknown()
+      const outcome = await this.#documents.change(stored, (value) => requested(value, since, nowMs))
+      if (!outcome.ok) throw unknown()
+      return outcome.stored.value
+    })
   }
 
-  /** Sets where the ledger of an address begins, unless it has begun. A deleted address stays deleted. */
-  async begin(
-    watched: Stored<WatchedAddress>,
-    captureFrom: NonNullable<WatchedAddress['captureFrom']>
-  ): Promise<void> {
+  /**
+   * Changes the history of a watch. Resolves with the changed watch; with null if the watch has ended, or has another
+   * request.
+   */
+  async changeHistory(
+    { tenant, address, history: { requestedAtMs } = NO_HISTORY }: WatchedAddress,
+    change: (history: WatchHistory) => WatchHistory
+  ): Promise<WatchedAddress | null> {
+    const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
+    if (stored === null) return null
+    const outcome = await this.#documents.change(stored, (value) =>
+      value.history?.requestedAtMs === requestedAtMs ? { ...value, history: change(value.history) } : value
+    )
+    if (!outcome.ok) return null
+    const { value } = outcome.stored
+    return value.history?.requestedAtMs === requestedAtMs ? value : null
+  }
+
+  /**
+   * Ends the watch of an address. `end` is the last block whose rows are stored: a later watch continues the ledger there.
+   * Rejects with WATCH_NOT_FOUND.
+   */
+  unwatch(tenant: string, address: string, end: StoredEnd | null): Promise<void> {
+    return this.#changes.run(tenant, () => this.#unwatch(tenant, address, end))
+  }
+
+  /** Begins the ledger of an address, unless it has begun. A deleted address stays deleted. */
+  async begin(watched: Stored<WatchedAddress>, captureFrom: LedgerStart): Promise<void> {
     await this.#documents.change(watched, (value) =>
-      value.captureFrom === null ? { ...value, captureFrom } : value
+      value.captureFrom === null ? { ...value, ...begun(captureFrom, value.history) } : value
     )
   }
 
@@ -71,14 +123,18 @@ export class WatchedAddresses {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const before = await this.#documents.get(tenantShard(tenant), [tenant, facts.address])
       if (before !== null) {
-        const { label, role } = facts
-        const outcome = await this.#documents.change(before, (value) =>
-          value.label === label && value.role === role ? value : { ...value, label, role }
-        )
+        const { label, role, since } = facts
+        const outcome = await this.#documents.change(before, (value) => {
+          const named = value.label === label && value.role === role ? value : { ...value, label, role }
+          return since === undefined ? named : requested(named, since, nowMs)
+        })
         if (outcome.ok) return { isNew: false, watched: outcome.stored.value }
         continue
       }
-      const watched = { tenant, ...facts, slot, createdAtMs: nowMs, captureFrom: null }
+      const { address, label, role, since } = facts
+      const named = { tenant, address, label, role, slot, createdAtMs: nowMs, captureFrom: null }
+      const resumed = await this.#resumed(named, nowMs)
+      const watched = since === undefined ? resumed : requested(resumed, since, nowMs)
       const outcome = await this.#documents.insert(watched)
       if (outcome.ok) return { isNew: true, watched }
       if (outcome.reason === 'taken') slot = await this.#freeSlot(tenant)
@@ -86,10 +142,33 @@ export class WatchedAddresses {
     throw busy(facts.address)
   }
 
-  async #unwatch(tenant: string, address: string): Promise<void> {
+  /** Returns a new watch with the history of the tenant's previous watch of the address. */
+  async #resumed(watched: WatchedAddress, nowMs: number): Promise<WatchedAddress> {
+    const { tenant, address } = watched
+    const ended = await this.#ended.get(tenantShard(tenant), [tenant, address])
+    return ended === null
+      ? watched
+      : { ...watched, history: { ...ended.value.history, requestedAtMs: nowMs } }
+  }
+
+  /** Stores what a later watch continues. It does not count while the address is watched. */
+  async #retain(
+    { tenant, address, captureFrom, history }: WatchedAddress,
+    end: StoredEnd | null
+  ): Promise<void> {
+    const retained = endedHistory(captureFrom, history, end)
+    if (retained === null) return
+    const ended = { tenant, address, history: retained }
+    const before = await this.#ended.get(tenantShard(tenant), [tenant, address])
+    if (before === null) await this.#ended.insert(ended)
+    else await this.#ended.change(before, () => ended)
+  }
+
+  async #unwatch(tenant: string, address: string, end: StoredEnd | null): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
       if (stored === null) throw unknown()
+      await this.#retain(stored.value, end)
       if (await this.#documents.delete(stored)) return
     }
     throw busy(address)
@@ -112,6 +191,27 @@ export class WatchedAddresses {
     const page = await this.#documents.list(tenantShard(tenant), { prefix: [tenant], limit: PAGE_MAX })
     return page.documents
   }
+}
+
+/** Returns a watch with a new request for its history. */
+function requested(watched: WatchedAddress, since: LedgerSince, nowMs: number): WatchedAddress {
+  const { history = NO_HISTORY } = watched
+  // A request names itself by its time, which must be new.
+  const requestedAtMs = Math.max(nowMs, history.requestedAtMs + 1)
+  return { ...watched, history: { ...history, since, requestedAtMs } }
+}
+
+/** Returns the history of a watch that ends; null if it has no rows. */
+function endedHistory(
+  captureFrom: LedgerStart | null,
+  history: WatchHistory = NO_HISTORY,
+  end: StoredEnd | null
+): WatchHistory | null {
+  // A ledger that has not begun leaves that of the previous watch as it is.
+  if (captureFrom === null) return history.resumes === null ? null : history
+  if (end === null) return null
+  const endSlot = Math.max(end.slot, captureFrom.slot - 1)
+  return { ...history, resumes: { captureFrom, endSlot, endTs: end.blockTime } }
 }
 
 function unknown(): ServiceError {

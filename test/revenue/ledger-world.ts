@@ -33,6 +33,8 @@ export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, Ledg
   /** Balances of each wallet at each slot of the chain; those of lost forks are deleted. */
   readonly #balances = new Map<number, ReadonlyMap<string, Balances>>()
   readonly published: TenantEvent[] = []
+  /** Whether the follower writes the ledger. */
+  readonly lead = { isHeld: false }
   readonly #metrics = ledgerMetrics(this.registry)
 
   private constructor(parts: WorldParts) {
@@ -77,6 +79,7 @@ export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, Ledg
       feed: index.feed,
       stream: new LedgerFeed((event) => void this.published.push(event), clock),
       metrics: this.#metrics,
+      lead: this.lead,
       logger: { info: () => undefined, warn: () => undefined }
     })
   }

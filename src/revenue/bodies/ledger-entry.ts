@@ -82,7 +82,11 @@ export const LEDGER_ENTRY_BODY = z
       .nullable()
       .describe('Index of the outer instruction that changed the balance; null if unknown'),
     ts: schema.time('Time of the block', 'block'),
-    ts_ms: schema.unixMs('Time of the block', 'block')
+    ts_ms: schema.unixMs('Time of the block', 'block'),
+    source: z
+      .literal('archive')
+      .optional()
+      .describe('Present on a row that was read from the history of the chain, not captured live')
   })
   .meta({ id: 'LedgerEntry', description: 'A balance change of a watched address by one transaction' })
 export type LedgerEntryBody = z.input<typeof LEDGER_ENTRY_BODY>
@@ -129,6 +133,8 @@ export interface RenderedRow {
   readonly ixIndex: number | null
   /** Unix seconds. */
   readonly blockTime: number
+  /** Absent for a row that was captured live. */
+  readonly source?: 'archive' | undefined
 }
 
 /** Names of a row's address and mint, which the chain does not state. */
@@ -168,7 +174,8 @@ export function ledgerEntryBody(row: RenderedRow, { label, role, symbol }: RowNa
     slot: row.slot,
     ix_index: row.ixIndex,
     ts: secondsText(row.blockTime),
-    ts_ms: row.blockTime * 1000
+    ts_ms: row.blockTime * 1000,
+    ...(row.source !== undefined && { source: row.source })
   }
 }
 

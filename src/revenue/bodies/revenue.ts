@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { LedgerGap } from '../ledger-gap.ts'
 import { LEDGER_HOLES, type LedgerHoleRange } from '../ledger-progress.ts'
 import { CAPTURE_WITHIN_S, type WatchedAddress } from '../watched-address.ts'
 import { moment, momentText } from '../../access/bodies/api-key.ts'
 import { LEDGER_ENTRY_BODY } from './ledger-entry.ts'
 import { BY_MINT, SUMS } from './revenue-sums.ts'
+import { ARCHIVE, PROGRESS, STATUS, statusOf } from './revenue-history.ts'
+import type { BackfillJob } from '../backfill-document.ts'
+import type { HistoryGap } from '../history-gaps.ts'
 import * as schema from '../../kernel/http/schema.ts'
 import { secondsText } from '../../kernel/http/time.ts'
 
@@ -18,10 +20,6 @@ const address = schema.address('The watched address')
 const label = schema.text('Label of the address; default: the address itself')
 const role = schema.text('Role of the address')
 const createdAt = moment('Time of registration')
-const status = z
-  .enum(['starting', 'active'])
-  .describe('`starting` until the ledger of the address begins, then `active`')
-
 const PLACE = z.object({
   slot: schema.count('The first slot whose blocks are recorded'),
   ts: schema.time('Time of the newest block before it', 'block'),
@@ -45,7 +43,7 @@ export const watchedAnswer = z
     role,
     created_at: createdAt,
     capture_starts_within_seconds: schema.count('The ledger begins within this number of seconds'),
-    status
+    status: STATUS
   })
   .meta({ id: 'WatchedAddress', description: 'An address whose balance changes are recorded' })
 
@@ -62,9 +60,10 @@ export const accountList = schema
         address,
         label,
         role,
-        status,
+        status: STATUS,
         created_at: createdAt,
         capture_from: captureFrom,
+        progress: PROGRESS,
         ...SUMS.shape,
         ...BY_MINT,
         last_event_at: schema.time('Time of the newest row', 'block').nullable(),
@@ -90,6 +89,10 @@ export const totalsAnswer = z
       'block'
     ),
     complete_to: completeTo,
+    source: z
+      .literal('archive')
+      .optional()
+      .describe('Present if the window reaches into archived rows, which are counted too'),
     totals: SUMS.describe('The sums of all watched addresses'),
     by_role: z
       .array(z.object({ role, addresses: schema.count('Addresses with this role'), ...SUMS.shape }))
@@ -127,7 +130,7 @@ const gap = z.object({
   reason: z
     .enum(['ingest_down', 'not_registered', 'between_archive_and_live', 'upstream_missing'])
     .describe(
-      '`ingest_down`: blocks passed while the ledger was not written. `upstream_missing`: no node had the blocks. The other two do not occur, because archives have no ledger'
+      '`ingest_down`: blocks passed while the ledger was not written. `upstream_missing`: no node had the blocks, or the archive node has no history of them. `not_registered`: the tenant did not watch the address. `between_archive_and_live`: the history that was requested is not stored yet'
     )
 })
 export type GapBody = z.input<typeof gap>
@@ -156,11 +159,9 @@ export const coverageAnswer = z
           address,
           label,
           role,
-          status,
+          status: STATUS,
           live_from: captureFrom,
-          archive: z
-            .null()
-            .describe('The archived rows of the ledger; always null, because archives have no ledger'),
+          archive: ARCHIVE,
           gaps: z
             .array(gap)
             .describe('Slots whose changes are missing, ascending; a gap may begin before `live_from`'),
@@ -174,39 +175,41 @@ export const coverageAnswer = z
             .count('Slot')
             .nullable()
             .describe(
-              'Slot from which on every row up to `complete_to` is stored: `live_from`, or the slot after the last gap and hole. Null if a gap or hole reaches `complete_to`, or the ledger has not begun'
+              'Slot from which on every row up to `complete_to` is stored: the first archived slot or `live_from`, or the slot after the last gap and hole. Null if a gap or hole reaches `complete_to`, or the ledger has not begun'
             ),
           complete: z
             .boolean()
             .describe(
-              `Whether every row from \`live_from\` to \`complete_to\` is stored: the ledger has begun, has no gap and no hole, and \`complete_to\` is at most ${LAG_SLOTS_MAX} slots before \`indexed_to\`. It says nothing about later blocks, or about fees of votes, which are not recorded`
+              `Whether every row from \`live_from\` to \`complete_to\` is stored: the ledger has begun, has no gap and no hole, and, if its history was requested, the sum of all changes since its first row equals the chain. In addition \`complete_to\` is at most ${LAG_SLOTS_MAX} slots before \`indexed_to\`. It says nothing about later blocks, or about fees of votes, which are not recorded`
             )
         })
       )
       .describe('The watched addresses, in the order of their base58'),
-    archive_end: z.null().describe('End of the archive; always null, because archives have no ledger'),
+    archive_end: END.nullable().describe(
+      'The last archived slot of all addresses; null if no rows are archived'
+    ),
     live_start: PLACE.nullable().describe('The earliest `live_from`; null while no ledger has begun'),
     gap_between_archive_and_live: z
-      .null()
-      .describe('The gap between the archive and `live_start`; always null, because archives have no ledger')
+      .object({ ...gap.shape, addresses: schema.count('Addresses with such a gap') })
+      .nullable()
+      .describe(
+        'The slots between the requested or archived rows and `live_from` that are not stored: the widest range of all addresses; null if there are none'
+      )
   })
   .meta({ id: 'RevenueCoverage' })
 export type CoverageBody = z.input<typeof coverageAnswer>
 
 /** Renders a watched address for its registration. */
-export function watchedBody(watched: WatchedAddress): z.input<typeof watchedAnswer> {
+export function watchedBody(watched: WatchedAddress, job: BackfillJob | null): z.input<typeof watchedAnswer> {
   return {
     address: watched.address,
     label: watched.label,
     role: watched.role,
     created_at: momentText(watched.createdAtMs),
     capture_starts_within_seconds: CAPTURE_WITHIN_S,
-    status: statusOf(watched)
+    status: statusOf(watched, job)
   }
 }
-
-export const statusOf = ({ captureFrom: from }: WatchedAddress): AccountBody['status'] =>
-  from === null ? 'starting' : 'active'
 
 /** Renders the start of a ledger. */
 export function placeBody(place: WatchedAddress['captureFrom']): AccountBody['capture_from'] {
@@ -232,7 +235,7 @@ export function holeBody({ reason, from, to, blocks }: LedgerHoleRange): z.input
 }
 
 /** Renders a gap of the ledger. */
-export function gapBody({ from, to, fromTs, toTs, reason }: LedgerGap): GapBody {
+export function gapBody({ from, to, fromTs, toTs, reason }: HistoryGap): GapBody {
   return {
     from_slot: from,
     to_slot: to,

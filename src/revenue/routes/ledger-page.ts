@@ -40,6 +40,8 @@ export async function ledgerPage(
   const rows: LedgerRow[] = []
   if (slots === null) return { rows, stoppedAt: null }
   const isFiltered = mint !== undefined || kind !== undefined
+  const isTimed = query.from !== undefined || query.to !== undefined
+  const times = isTimed ? { from: from - DISORDER_SECONDS, to: to + DISORDER_SECONDS } : undefined
   // The slots have some rows before and after the times.
   const matches = (row: LedgerRow): boolean =>
     row.blockTime >= from &&
@@ -52,6 +54,7 @@ export async function ledgerPage(
     const asked = isFiltered ? EXAMINED_AT_ONCE : limit - rows.length
     const found = await reader.rows(watched, {
       ...slots,
+      ...(times && { times }),
       order,
       after,
       limit: asked,

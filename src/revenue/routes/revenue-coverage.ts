@@ -7,9 +7,13 @@ import {
   holeBody,
   LAG_SLOTS_MAX,
   placeBody,
-  statusOf,
   type CoverageBody
 } from '../bodies/revenue.ts'
+import { archiveBody, statusOf } from '../bodies/revenue-history.ts'
+import type { BackfillJob } from '../backfill-document.ts'
+import { BackfillJobs, isEqualToChain, jobOf } from '../backfill-jobs.ts'
+import { gapBeforeLive, historyGaps } from '../history-gaps.ts'
+import { segmentsOf } from '../watch-history.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { LedgerGaps, type LedgerGap } from '../ledger-gap.ts'
 import { LedgerReader, type LedgerEnd } from '../ledger-reader.ts'
@@ -31,7 +35,7 @@ export const revenueCoverage = endpoint({
   path: '/v1/revenue/coverage',
   tag: 'Revenue',
   summary: 'Coverage of the ledgers',
-  description: `Since when each address is recorded, up to which block, and the gaps and holes between. A row that \`complete_to\` has passed and that no gap or hole covers is stored. An address lists at most ${GAPS_MAX} gaps. An answer lists at most ${GAPS_OF_ANSWER_MAX}, shared equally by its addresses.`,
+  description: `Since when each address is recorded, up to which block, and the gaps and holes between; what is archived from before. A row that \`complete_to\` has passed and that no gap or hole covers is stored. An address lists at most ${GAPS_MAX} gaps. An answer lists at most ${GAPS_OF_ANSWER_MAX}, shared equally by its addresses.`,
   scope: 'revenue',
   query: z.object({ address: address.optional().describe('Only this watched address') }),
   answer: coverageAnswer,
@@ -46,12 +50,15 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<RevenueNeeds, 'stora
   const registry = new WatchedAddresses(storage.documents)
   const reader = new LedgerReader(storage.documents)
   const ledgerGaps = new LedgerGaps(storage.documents)
+  const jobs = new BackfillJobs(storage.documents)
 
   serve(app, revenueCoverage, async ({ query, caller, slices }) => {
     // Read before the gaps, which are stored before the end passes them, and before the head, which is never before the end.
     const end = await ledgerEnd(reader, storage.blocks)
     const indexed = await storage.blocks.head()
     const all = await registry.list(tenantOf(caller))
+    const backfills = await jobs.list(tenantOf(caller))
+    const jobIn = ({ address }: WatchedAddress): BackfillJob | null => backfills.get(address) ?? null
     const asked = query.address === undefined ? null : pubkeyToBase58(query.address)
     const listed = asked === null ? all : [await registry.get(tenantOf(caller), asked)]
     const first = earliest(listed)
@@ -65,10 +72,10 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<RevenueNeeds, 'stora
     return {
       complete_to: endBody(end),
       indexed_to: endBody(indexed),
-      addresses: await slices.map(listed, (watched) => addressBody(watched, known)),
-      archive_end: null,
+      addresses: await slices.map(listed, (watched) => addressBody(watched, jobIn(watched), known)),
+      archive_end: archiveEnd(all),
       live_start: placeBody(earliest(all)),
-      gap_between_archive_and_live: null
+      gap_between_archive_and_live: widestGap(all, jobIn)
     }
   })
 }
@@ -78,6 +85,28 @@ function earliest(watched: readonly WatchedAddress[]): WatchedAddress['captureFr
   return watched
     .map(({ captureFrom }) => captureFrom)
     .reduce((a, b) => (a === null || (b !== null && b.slot < a.slot) ? b : a), null)
+}
+
+/** Returns the last archived slot of addresses. */
+function archiveEnd(watched: readonly WatchedAddress[]): CoverageBody['archive_end'] {
+  return watched
+    .map((each) => archiveBody(each)?.to ?? null)
+    .reduce((a, b) => (a === null || (b !== null && b.slot > a.slot) ? b : a), null)
+}
+
+/** Returns the widest gap between archived and live rows of addresses. */
+function widestGap(
+  watched: readonly WatchedAddress[],
+  jobIn: (watched: WatchedAddress) => BackfillJob | null
+): CoverageBody['gap_between_archive_and_live'] {
+  const gaps = watched.map((each) => gapBeforeLive(each, jobIn(each))).filter((gap) => gap !== null)
+  const [first] = gaps.toSorted((a, b) => a.from - b.from)
+  const last = gaps.toSorted((a, b) => b.to - a.to)[0]
+  if (first === undefined || last === undefined) return null
+  const { from, fromTs } = first
+  const { to, toTs } = last
+  const body = gapBody({ from, to, fromTs, toTs, reason: 'between_archive_and_live' })
+  return { ...body, addresses: gaps.length }
 }
 
 /** The state that all ledgers share. */
@@ -93,27 +122,35 @@ interface LedgerState {
 
 function addressBody(
   watched: WatchedAddress,
+  job: BackfillJob | null,
   { gaps, bodies, gapsMax, end, isBehind }: LedgerState
 ): CoverageBody['addresses'][number] {
   const { address, label, role, captureFrom } = watched
   // A ledger ends before its first block until that block is applied.
   const hasBegun = captureFrom !== null && end !== null && end.slot >= captureFrom.slot - 1
-  const holes = captureFrom === null ? [] : (end?.holes ?? []).filter(({ to }) => to >= captureFrom.slot)
+  const live = captureFrom === null ? [] : (end?.holes ?? []).filter(({ to }) => to >= captureFrom.slot)
+  const holes = [...live, ...(jobOf(watched, job)?.holes ?? [])]
+  const earlier = historyGaps(watched, job)
   const firstGap = captureFrom === null ? gaps.length : firstEndingSince(gaps, captureFrom.slot)
-  const gapCount = gaps.length - firstGap
-  const missing = gapCount === 0 ? holes : [gaps.at(-1)!, ...holes]
+  const gapCount = gaps.length - firstGap + earlier.length
+  const missing = [...earlier, ...gaps.slice(firstGap).slice(-1), ...holes]
+  const shown = bodies.slice(firstGap, firstGap + gapsMax)
+  const merged =
+    earlier.length === 0
+      ? shown
+      : [...earlier.map(gapBody), ...shown].sort((a, b) => a.from_slot - b.from_slot).slice(0, gapsMax)
   return {
     address,
     label,
     role,
-    status: statusOf(watched),
+    status: statusOf(watched, job),
     live_from: placeBody(captureFrom),
-    archive: null,
-    gaps: bodies.slice(firstGap, firstGap + gapsMax),
+    archive: archiveBody(watched),
+    gaps: merged,
     gaps_left_out: Math.max(0, gapCount - gapsMax),
     holes: holes.map(holeBody),
-    complete_from_slot: hasBegun ? completeFrom(captureFrom.slot, end.slot, missing) : null,
-    complete: hasBegun && gapCount === 0 && holes.length === 0 && !isBehind
+    complete_from_slot: hasBegun ? completeFrom(segmentsOf(watched)[0]!.from, end.slot, missing) : null,
+    complete: hasBegun && gapCount === 0 && holes.length === 0 && !isBehind && isEqualToChain(watched, job)
   }
 }
 

@@ -25,7 +25,7 @@ export const revenueTotals = endpoint({
   tag: 'Revenue',
   summary: 'Sums of all watched addresses',
   description:
-    'Inflow and outflow of the watched addresses of the tenant in a window that ends with the block of `complete_to`: the newest whose changes are all stored. Each address counts from its `capture_from` on. A transaction counts with the net change of a mint of an address. A transfer between two watched addresses is an outflow of one and an inflow of the other.',
+    'Inflow and outflow of the watched addresses of the tenant in a window that ends with the block of `complete_to`: the newest whose changes are all stored. Each address counts from its `capture_from` on, and with its archived rows. A transaction counts with the net change of a mint of an address. A transfer between two watched addresses is an outflow of one and an inflow of the other.',
   scope: 'revenue',
   query: z.object({ window: wholeNumber(60, YEAR_S, DAY_S).describe('Seconds of the window') }),
   answer: totalsAnswer,
@@ -50,9 +50,11 @@ export const revenueTotalRoutes: FastifyPluginAsync<
       head === null ? null : storage.blocks.firstSince(from)
     ])
     const until = Math.min(head?.slot ?? -1, end?.slot ?? Infinity)
-    const slots = first === null || until < 0 ? null : { from: first, until }
+    const times = { from, to: Infinity }
+    const slots = first === null || until < 0 ? null : { from: first, until, times }
     const sums = slots === null ? watched.map(nothingOf) : await watchedSums(reader, watched, slots, signal)
     const mints = await mintTotals(sums, slices)
+    const isArchived = sums.some(({ hasArchived }) => hasArchived)
     const symbolOf = await symbolsOf(
       largestMints(mints).map(({ mint }) => mint),
       deps
@@ -62,6 +64,7 @@ export const revenueTotalRoutes: FastifyPluginAsync<
       from: secondsText(from),
       to: secondsText(to),
       complete_to: endBody(end),
+      ...(isArchived && { source: 'archive' as const }),
       totals: sumsBody(totalOf(sums.map(({ all }) => all))),
       by_role: byRole(sums),
       ...mintsBody(mints, symbolOf),
@@ -74,7 +77,8 @@ const nothingOf = (watched: WatchedAddress): WatchedSums => ({
   watched,
   all: NO_SUMS,
   byMint: [],
-  lastAt: null
+  lastAt: null,
+  hasArchived: false
 })
 
 /** Adds up the sums of each mint over all addresses. */

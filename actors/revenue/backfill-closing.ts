@@ -1,0 +1,106 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { backoffMs } from '../../machines/backoff.ts'
+import { Documents } from '../../storage/documents.ts'
+import { archivePartition } from '../../src/revenue/archive-document.ts'
+import { ArchiveWriter } from '../../src/revenue/archive-writer.ts'
+import {
+  BACKFILL_ACCOUNT,
+  DIFFERENCES_STORED_MAX,
+  type BackfillAccount
+} from '../../src/revenue/backfill-document.ts'
+import { checkLedger } from '../../src/revenue/ledger-check.ts'
+import { LedgerReader } from '../../src/revenue/ledger-reader.ts'
+import { united, without, type TimedRange } from '../../src/revenue/slot-ranges.ts'
+import { NO_HISTORY } from '../../src/revenue/watch-history.ts'
+import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { BackfillReplaced, type ActiveBackfill } from './active-backfill.ts'
+import type { BackfillDeps } from './backfill-deps.ts'
+
+/** Checkpoints of accounts that are deleted at once. */
+const DELETED_AT_ONCE = 100
+/** Wait before a ledger is compared again that differed, in milliseconds: each comparison reads all of its rows. */
+const DIFFERENT = { floorMs: 10_000, ceilingMs: 3_600_000 }
+
+/** Ends the reading of a range: sums, and the comparison with the chain. */
+export class BackfillClosing {
+  readonly #deps: BackfillDeps
+  readonly #writer: ArchiveWriter
+  readonly #accounts: Documents<BackfillAccount, 'open'>
+  readonly #watches: WatchedAddresses
+  readonly #reader: LedgerReader
+  /** Comparisons in a row that found differences, by backfill. */
+  readonly #different = new WeakMap<ActiveBackfill, number>()
+
+  constructor(deps: BackfillDeps) {
+    const { documents } = deps.storage
+    this.#deps = deps
+    this.#writer = new ArchiveWriter(documents)
+    this.#accounts = new Documents(documents, BACKFILL_ACCOUNT)
+    this.#watches = new WatchedAddresses(documents)
+    this.#reader = new LedgerReader(documents)
+  }
+
+  /** Stores the sums of the archive with a range that was read; then shows the rows of the range. */
+  async sumUp(backfill: ActiveBackfill): Promise<void> {
+    const { watched, job } = backfill
+    const { history = NO_HISTORY } = watched
+    const generation = Math.max(job.generation, history.generation) + 1
+    await backfill.save({ generation })
+    const read = job.run === null ? [] : readRanges(job.run, job.unavailable)
+    const archived = [...united([...history.archived, ...read])]
+    await this.#writer.sumUp(watched, archived, generation, yieldToEventLoop)
+    const changed = await this.#watches.changeHistory(watched, (now) =>
+      generation > now.generation ? { ...now, archived, generation } : now
+    )
+    if (changed === null) throw new BackfillReplaced()
+    backfill.watched = changed
+    await backfill.save({ phase: 'starting', run: null })
+    await this.#removeAccounts(backfill)
+    await this.#writer.removeSums(watched, generation)
+  }
+
+  /** Compares the ledger with the chain. Resolves with the milliseconds until the next comparison; 0 if it is equal. */
+  async check(backfill: ActiveBackfill, signal: AbortSignal): Promise<number> {
+    const storeAt = async (slot: number): Promise<DocumentStore | null> => {
+      const end = await this.#reader.end()
+      return end !== null && end.slot >= slot ? this.#deps.storage.documents : null
+    }
+    const { node } = this.#deps
+    const check = await checkLedger(
+      backfill.watched,
+      { node, storeAt, pause: () => yieldToEventLoop() },
+      signal
+    )
+    if (check === null) return DIFFERENT.floorMs / 10
+    const { slot, differences } = check
+    const count = differences.length
+    await backfill.save({
+      phase: count === 0 ? 'done' : 'checking',
+      check: { slot, count, differences: differences.slice(0, DIFFERENCES_STORED_MAX) },
+      note: null
+    })
+    if (count === 0) return 0
+    const times = (this.#different.get(backfill) ?? 0) + 1
+    this.#different.set(backfill, times)
+    return backoffMs(DIFFERENT, times)
+  }
+
+  async #removeAccounts({ watched }: ActiveBackfill): Promise<void> {
+    for (;;) {
+      const page = await this.#accounts.list(archivePartition(watched), { limit: DELETED_AT_ONCE })
+      if (page.documents.length === 0) return
+      await Promise.all(page.documents.map(async (document) => this.#accounts.delete(document)))
+    }
+  }
+}
+
+/** Returns the slots of a range that the node had. */
+function readRanges(run: TimedRange, unavailable: readonly TimedRange[]): readonly TimedRange[] {
+  return without([run], unavailable).map(({ from, to }) => ({
+    from,
+    to,
+    fromTs: from === run.from ? run.fromTs : null,
+    toTs: to === run.to ? run.toTs : null
+  }))
+}

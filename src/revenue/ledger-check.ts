@@ -1,0 +1,81 @@
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { BalanceBook } from './balance-book.ts'
+import type { BalanceDifference } from './backfill-document.ts'
+import type { HistoryNode } from './history-node.ts'
+import { LedgerReader, type LedgerPlace } from './ledger-reader.ts'
+import { segmentsOf } from './watch-history.ts'
+import type { WatchedAddress } from './watched-address.ts'
+
+/** Rows of one read: 1 MB. */
+const ROWS_PER_READ = 1_000
+/** Accounts of one answer of the node. */
+const ACCOUNTS_AT_ONCE = 100
+
+/** The comparison of a ledger with the chain. */
+export interface LedgerCheck {
+  /** The slot at which the last balances were read. */
+  readonly slot: number
+  /** Number of compared accounts. */
+  readonly accounts: number
+  readonly differences: readonly BalanceDifference[]
+}
+
+export interface CheckDeps {
+  readonly node: Pick<HistoryNode, 'finalizedSlot' | 'tokenAccounts' | 'balances'>
+  /** Resolves with a store whose ledgers end at or after a slot; null if they do not reach it in time. */
+  readonly storeAt: (slot: number) => Promise<DocumentStore | null>
+  readonly pause: () => Promise<void>
+}
+
+/**
+ * Compares a ledger with the chain: the first balance of each account, plus all changes, equals its balance now. Resolves
+ * with null if the ledger ends before the node's answer. Rejects with the node's or the store's error.
+ */
+export async function checkLedger(
+  watched: WatchedAddress,
+  { node, storeAt, pause }: CheckDeps,
+  signal: AbortSignal
+): Promise<LedgerCheck | null> {
+  const { address } = watched
+  const first = await node.finalizedSlot(signal)
+  const before = await storeAt(first)
+  if (before === null) return null
+  const book = new BalanceBook()
+  await read(before, watched, book, { from: 0, until: first }, pause)
+  const accounts = [...new Set([address, ...book.accounts, ...(await node.tokenAccounts(address, signal))])]
+  const differences: BalanceDifference[] = []
+  let slot = first
+  for (let from = 0; from < accounts.length; from += ACCOUNTS_AT_ONCE) {
+    const some = accounts.slice(from, from + ACCOUNTS_AT_ONCE)
+    const answer = await node.balances(some, slot, signal)
+    const store = await storeAt(answer.slot)
+    if (store === null) return null
+    // The rows up to this answer; earlier accounts have been compared with theirs.
+    await read(store, watched, book, { from: slot + 1, until: answer.slot }, pause)
+    slot = answer.slot
+    const chain = new Map(some.map((account, at) => [account, answer.balances[at]!]))
+    differences.push(...book.differences(address, chain, isWhole(watched)))
+  }
+  return { slot, accounts: accounts.length, differences }
+}
+
+/** Tells whether a ledger has everything since the first block. */
+const isWhole = (watched: WatchedAddress): boolean => segmentsOf(watched)[0]?.from === 0
+
+async function read(
+  store: DocumentStore,
+  watched: WatchedAddress,
+  book: BalanceBook,
+  window: { readonly from: number; readonly until: number },
+  pause: () => Promise<void>
+): Promise<void> {
+  const reader = new LedgerReader(store)
+  for (let after: LedgerPlace | null = null; ;) {
+    const page = { ...window, order: 'asc', after, limit: ROWS_PER_READ, pause } as const
+    const rows = await reader.rows([watched], page)
+    for (const row of rows) book.add(row)
+    if (rows.length < ROWS_PER_READ) return
+    after = rows.at(-1)!
+    await pause()
+  }
+}
