@@ -4,6 +4,12 @@ const details = 'Sends requests to a running service. The key of the tenant need
 const request = requestsOf({ ...SERVICE, details })
 const SUMS = 'inflow_usd outflow_usd net_usd inflow_sol outflow_sol net_sol events'
 
+/** The start of a ledger. */
+const SINCE = {
+  value: 'START',
+  meaning: 'start of the ledger: a slot, unix seconds, or an ISO time; 0 is the first block'
+}
+
 const REVENUE: CommandGroup = {
   position: 160,
   summary: 'Watches addresses, and shows the ledger of their balance changes.',
@@ -16,8 +22,20 @@ const REVENUE: CommandGroup = {
       operands: { ADDRESS: 'address' },
       flags: {
         label: { value: 'TEXT', meaning: 'a name for people, at most 64 characters; default: the address' },
-        role: { value: 'ROLE', meaning: 'a group for sums, such as fee_wallet or treasury; default: other' }
+        role: { value: 'ROLE', meaning: 'a group for sums, such as fee_wallet or treasury; default: other' },
+        since: SINCE
       }
+    }),
+    backfill: request({
+      summary: 'Reads the history of a watched address from the archive node.',
+      details: `${details} The rows appear together once all are stored; \`millrace revenue accounts\` shows the status.`,
+      examples: [
+        'millrace revenue backfill ADDRESS --since 0 --key $KEY',
+        'millrace revenue backfill ADDRESS --since 2026-08-01 --key $KEY'
+      ],
+      endpoint: async () => (await import('./routes/revenue-accounts.ts')).backfillAddress,
+      operands: { ADDRESS: 'address' },
+      flags: { since: { ...SINCE, missing: 'set the start of the ledger: --since' } }
     }),
     unwatch: request({
       summary: 'Stops watching an address.',

@@ -10,7 +10,7 @@ export const REVENUE_ERRORS = errorKinds({
   }),
   WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached', {
     meaning: 'The tenant watches 200 addresses, the most that it may watch.',
-    remedy: 'Stop watching an address. If it is watched later, its ledger begins anew.',
+    remedy: 'Stop watching an address. If it is watched again within 400 days, its rows are shown again.',
     example: 'this tenant watches 200 addresses, the most a tenant may watch'
   })
 })

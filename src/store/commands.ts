@@ -23,9 +23,12 @@ export const STORE_COMMANDS: Commands = {
       'day. The blocks of FROM..TO are redecoded, from the recorded folder if it is set, else from the nodes. The ' +
       'service may run meanwhile. If it has the embedded store open, a snapshot is read: links in the data folder, which ' +
       'are removed at the end. Exits with 1 if a record differs or cannot be compared.',
-    operands: '[FROM..TO] [MINT …]',
+    operands: '[FROM..TO] [MINT …] [ADDRESS …]',
     options: {
       accounts: { meaning: 'compare the mirrored accounts of programs with the node instead' },
+      revenue: {
+        meaning: 'compare the ledgers of watched addresses, or of the named ones, with the node instead'
+      },
       store: { meaning: 'verify the checksums of the embedded store’s files instead, and print each damage' }
     },
     settings: [...STORE_PLACE, 'recordedDir', 'rpcUrl', 'archiveRpcUrl', 'venues', 'usdMints', 'solUsd'],
@@ -33,6 +36,7 @@ export const STORE_COMMANDS: Commands = {
       'millrace verify',
       'millrace verify 300000000..300000999 --rpc-url https://NODE',
       'millrace verify --accounts --rpc-url https://NODE',
+      'millrace verify --revenue --rpc-url https://NODE',
       'millrace verify --store'
     ],
     run: async (invocation) => (await import('./commands/verify.ts')).verify(invocation)

@@ -12,6 +12,7 @@ export type Row = LedgerEntryBody & { readonly cursor: string }
 interface Gap {
   readonly from_slot: number
   readonly to_slot: number
+  readonly reason: string
 }
 
 /** A tenant of the revenue ledger; `urlOf` returns the URL of a process that runs. */
@@ -86,6 +87,18 @@ export class RevenueUser {
       if (nextCursor === null) return { rows, completeTo: complete_to?.slot ?? -1 }
       after = `&after=${nextCursor}`
     }
+  }
+
+  /** Returns the account of a watched address. */
+  async account(address: string): Promise<Record<string, unknown>> {
+    const { data } = await this.ask('GET', '/v1/revenue/accounts')
+    return (data as Record<string, unknown>[]).find((each) => each['address'] === address)!
+  }
+
+  /** Returns the coverage of a watched address. */
+  async coverageOf(address: string): Promise<Record<string, unknown>> {
+    const { addresses } = await this.ask('GET', `/v1/revenue/coverage?address=${address}`)
+    return (addresses as Record<string, unknown>[])[0]!
   }
 
   async gaps(): Promise<readonly Gap[]> {

@@ -77,6 +77,7 @@ t.test('the ledger of watched wallets is what the node says, for each tenant sin
     'earlier rows exist'
   )
 
+  const ofFirst = (await user.rows()).filter(({ address }) => address === own[0])
   await user.unwatch(own[0]!)
   t.ok(
     (await user.rows()).every(({ address }) => address !== own[0]),
@@ -84,17 +85,35 @@ t.test('the ledger of watched wallets is what the node says, for each tenant sin
   )
   const between = await send()
   await until(async () => (await rowsOf(between, second)).length === 1, 'the other tenant still has it')
-  const again = await user.watch(own[0]!)
+  await user.watch(own[0]!)
   const last = await send()
-  await until(async () => (await rowsOf(last)).length === 2, 'it is recorded anew')
+  await until(async () => (await rowsOf(last)).length === 2, 'it is recorded again')
   await until(async () => (await rowsOf(last, second)).length === 1, 'for both')
-  const anew = (await user.rows()).filter(({ address }) => address === own[0])
-  t.ok(anew.every(({ slot }) => slot >= again))
+  const both = (await user.rows()).filter(({ address }) => address === own[0])
+  t.strictSame(both.slice(0, ofFirst.length), ofFirst, 'the rows of the first watch are found again')
   t.notOk(
-    anew.some(({ signature }) => signature === between),
+    both.some(({ signature }) => signature === between),
     'without what came between'
   )
-  followEachOther(t, anew, [], 'the second watch')
+  t.match(await user.gaps(), [{ reason: 'not_registered' }])
+  followEachOther(t, both, await user.gaps(), 'both watches')
+
+  const request = await user.ask('POST', `/v1/revenue/accounts/${own[0]}/backfill`, { since: 0 })
+  t.match(request, { status: 'backfilling' })
+  await until(async () => (await user.account(own[0]!))['status'] === 'active', 'its history is stored')
+  const all = (await user.rows()).filter(({ address }) => address === own[0])
+  t.equal(all[0]!.pre_raw, '0', 'the first row is the first of the address')
+  t.ok(
+    all.some(({ signature, source }) => signature === between && source === 'archive'),
+    'with what came between'
+  )
+  t.strictSame(await user.gaps(), [])
+  followEachOther(t, all, [], 'since the first block')
+  t.match(await user.coverageOf(own[0]!), {
+    complete: true,
+    archive: { from: { slot: 0 } },
+    complete_from_slot: 0
+  })
 
   const heardIds = (events: typeof heard): unknown[] => events.map(({ id }) => id)
   await until(
@@ -102,7 +121,7 @@ t.test('the ledger of watched wallets is what the node says, for each tenant sin
     'the stream has the last transfer'
   )
   t.equal(new Set(heardIds(heard)).size, heard.length, 'each row is heard once')
-  const shown = await user.rows()
+  const shown = (await user.rows()).filter(({ source }) => source === undefined)
   const lastShown = shown.findLast(({ signature }) => signature === last)!
   const missing = shown.filter((row) => row.slot <= lastShown.slot && !heardIds(heard).includes(row.id))
   t.strictSame(missing, [], 'and every row')

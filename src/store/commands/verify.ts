@@ -19,6 +19,7 @@ import type { Storage } from '../../../storage/port.ts'
 import { BadUsage, type CommandContext, type Invocation } from '../../kernel/cli/command.ts'
 import { slotRange, type SlotRange } from './slot-range.ts'
 import { verifyAccounts } from '../../program-accounts/commands/verify-accounts.ts'
+import { verifyRevenue } from '../../revenue/commands/verify-revenue.ts'
 import { verifyStore } from './verify-store.ts'
 
 const HOUR = 3_600
@@ -37,6 +38,7 @@ interface Asked {
 
 interface VerifyOptions {
   readonly accounts?: true | undefined
+  readonly revenue?: true | undefined
   readonly store?: true | undefined
 }
 
@@ -54,6 +56,11 @@ export async function verify(invocation: Invocation<VerifyOptions>): Promise<num
   if (options.accounts === true) {
     if (config.rpcUrl.length === 0) throw new BadUsage('set the node to compare with: --rpc-url')
     return verifyAccounts(invocation)
+  }
+  if (options.revenue === true) {
+    if (config.rpcUrl.length + config.archiveRpcUrl.length === 0)
+      throw new BadUsage('set the node to compare with: --rpc-url')
+    return verifyRevenue(invocation)
   }
   const complain = (line: string): void => invocation.stderr(`millrace: ${line}`)
   const asked = understood(operands)
