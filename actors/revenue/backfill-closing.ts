@@ -47,7 +47,7 @@ export class BackfillClosing {
     const { history = NO_HISTORY } = watched
     const generation = Math.max(job.generation, history.generation) + 1
     await backfill.save({ generation })
-    const read = job.run === null ? [] : readRanges(job.run, job.unavailable)
+    const read = job.run === null ? [] : job.isImport ? [job.run] : readRanges(job.run, job.unavailable)
     const archived = [...united([...history.archived, ...read])]
     await this.#writer.sumUp(watched, archived, generation, yieldToEventLoop)
     const changed = await this.#watches.changeHistory(watched, (now) =>

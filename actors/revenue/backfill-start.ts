@@ -16,21 +16,30 @@ const ROWS_PER_READ = 1_000
 export class BackfillStart {
   readonly #store: DocumentStore
   readonly #node: HistoryNode
+  readonly #hasNode: () => boolean
   readonly #accounts: Documents<BackfillAccount, 'open'>
 
-  constructor(store: DocumentStore, node: HistoryNode) {
+  constructor(store: DocumentStore, node: HistoryNode, hasNode: () => boolean) {
     this.#store = store
     this.#node = node
+    this.#hasNode = hasNode
     this.#accounts = new Documents(store, BACKFILL_ACCOUNT)
   }
 
   /**
-   * Begins the newest missing range of slots, or the comparison with the chain if none is missing. Resolves with false if the
+   * Begins to sum up imported slots, else the newest missing range of slots, or the comparison with the chain if none is missing. Resolves with false if the
    * node has not finalized the range yet.
    */
   async step(backfill: ActiveBackfill, signal: AbortSignal): Promise<boolean> {
     const { watched, job } = backfill
     const { history = NO_HISTORY } = watched
+    const [imported] = without(history.imported, history.archived)
+    if (imported !== undefined) {
+      const run = { ...imported, fromTs: null, toTs: null }
+      await backfill.save({ phase: 'summing', run, isImport: true })
+      return true
+    }
+    if (!this.#hasNode()) throw new NoNode()
     const sinceSlot = job.sinceSlot ?? (await this.#sinceSlot(watched, signal))
     if (job.sinceSlot === null) await backfill.save({ sinceSlot })
     const done = [...history.archived, ...job.unavailable]
@@ -53,6 +62,7 @@ export class BackfillStart {
     for (const account of accounts) await this.#begin(watched, range, account)
     await backfill.save({
       phase: 'reading',
+      isImport: false,
       run: { ...range, ...(await this.#timesOf(watched, range, signal)) },
       accounts: accounts.length,
       accountsDone: 0,
@@ -98,6 +108,9 @@ export class BackfillStart {
     return { fromTs, toTs: history.absences.find((absence) => absence.to === to)?.toTs ?? null }
   }
 }
+
+/** History is needed, and no node is configured. */
+export class NoNode extends Error {}
 
 /** Adds slots of which the node has no history. */
 export const unavailableWith = (unavailable: readonly TimedRange[], range: TimedRange): TimedRange[] => [

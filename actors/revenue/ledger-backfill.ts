@@ -9,7 +9,7 @@ import { ActiveBackfill, BackfillReplaced } from './active-backfill.ts'
 import { BackfillClosing } from './backfill-closing.ts'
 import type { BackfillDeps } from './backfill-deps.ts'
 import { BackfillReading } from './backfill-reading.ts'
-import { BackfillStart, unavailableWith } from './backfill-start.ts'
+import { BackfillStart, NoNode, unavailableWith } from './backfill-start.ts'
 import { patient } from './patient-node.ts'
 
 /** Interval of listing the watches, in milliseconds: as often as the ledger does. */
@@ -52,7 +52,7 @@ export class LedgerBackfill {
     const deps = { ...given, node: patient(given.node, given) }
     this.#deps = deps
     this.#watches = new WatchedAddresses(deps.storage.documents)
-    this.#start = new BackfillStart(deps.storage.documents, deps.node)
+    this.#start = new BackfillStart(deps.storage.documents, deps.node, deps.hasNode)
     this.#reading = new BackfillReading(deps)
     this.#closing = new BackfillClosing(deps)
   }
@@ -134,7 +134,10 @@ export class LedgerBackfill {
       backfill.faults = 0
     } catch (error) {
       if (error instanceof BackfillReplaced) this.#drop(backfill)
-      else if (!end.aborted) await this.#fail(backfill, error)
+      else if (error instanceof NoNode) {
+        backfill.notBeforeMs = this.#deps.clock.now() + BACKOFF.ceilingMs
+        await note(backfill, 'no node is configured: set MILLRACE_ARCHIVE_RPC_URL')
+      } else if (!end.aborted) await this.#fail(backfill, error)
     } finally {
       backfill.isBusy = false
     }
@@ -149,10 +152,7 @@ export class LedgerBackfill {
   /** Does one step of a backfill. Resolves with the milliseconds until its next one. */
   async #step(backfill: ActiveBackfill, end: AbortSignal): Promise<number> {
     const { phase } = backfill.job
-    if (phase !== 'summing' && !this.#deps.hasNode()) {
-      await note(backfill, 'no node is configured: set MILLRACE_ARCHIVE_RPC_URL')
-      return BACKOFF.ceilingMs
-    }
+    if ((phase === 'reading' || phase === 'checking') && !this.#deps.hasNode()) throw new NoNode()
     if (phase === 'starting') return (await this.#start.step(backfill, end)) ? 0 : UNFINALIZED_MS
     if (phase === 'reading') await this.#reading.step(backfill, end)
     else if (phase === 'summing') await this.#closing.sumUp(backfill)

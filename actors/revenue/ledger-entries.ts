@@ -1,7 +1,6 @@
-import { humanAmount } from '../../src/market/amount.ts'
-import { SOL_DECIMALS, WSOL } from '../../src/market/cash.ts'
+import { WSOL } from '../../src/market/cash.ts'
 import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
-import { deltaOf, type LedgerChange, type LedgerEntry } from '../../src/revenue/ledger-entry.ts'
+import { valued } from '../../src/revenue/valued-entry.ts'
 import { LedgerPrices } from '../../src/revenue/ledger-prices.ts'
 import type { LedgerPart } from '../../src/revenue/ledger-writer.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -31,18 +30,4 @@ export async function entriesOf(
     blockhash,
     entries: list.map((change) => valued(change, address, prices))
   }))
-}
-
-function valued(change: LedgerChange, address: string, prices: ReadonlyMap<string, number>): LedgerEntry {
-  const { mint, decimals, isNative, feePayer, feeLamports } = change
-  const price = prices.get(mint) ?? null
-  const solUsd = prices.get(WSOL) ?? null
-  const isPayer = isNative && feePayer === address
-  const delta = deltaOf(change)
-  const amount = humanAmount(delta < 0n ? -delta : delta, decimals)
-  return {
-    ...change,
-    valueUsd: price === null ? null : (delta < 0n ? -amount : amount) * price,
-    feeUsd: isPayer && solUsd !== null ? humanAmount(feeLamports, SOL_DECIMALS) * solUsd : null
-  }
 }

@@ -39,6 +39,8 @@ export const BACKFILL_JOB = defineDocument({
     sinceSlot: z.number().nullable(),
     /** Slots that are being archived; null between two ranges. */
     run: timedRange.nullable(),
+    /** Whether the rows of the range come from files. */
+    isImport: z.boolean().default(false),
     /** Generation of the sums that were begun last. */
     generation: z.number(),
     /** Counts since the request. After a restart, the last ones may count twice. */
@@ -107,6 +109,7 @@ export const newJob = (
   phase: 'starting',
   sinceSlot: null,
   run: null,
+  isImport: false,
   generation: 0,
   signatures: 0,
   transactions: 0,

@@ -1,4 +1,11 @@
-import { requestsOf, SERVICE, type CommandGroup, type Commands, type Row } from '../kernel/cli/command.ts'
+import {
+  command,
+  requestsOf,
+  SERVICE,
+  type CommandGroup,
+  type Commands,
+  type Row
+} from '../kernel/cli/command.ts'
 
 const details = 'Sends requests to a running service. The key of the tenant needs the scope `revenue`.'
 const request = requestsOf({ ...SERVICE, details })
@@ -26,16 +33,18 @@ const REVENUE: CommandGroup = {
         since: SINCE
       }
     }),
-    backfill: request({
-      summary: 'Reads the history of a watched address from the archive node.',
-      details: `${details} The rows appear together once all are stored; \`millrace revenue accounts\` shows the status.`,
+    backfill: command({
+      summary: 'Extends the ledger of a watched address back, from the archive node or from files.',
+      details: `${details} The service reads the history from the archive node, or this command sends it: from folders of recorded blocks, or from exports of the ledger (.ndjson, .csv, also .gz and .zst). The rows appear together once all are stored; \`millrace revenue accounts\` shows the status. With files, --since says that they have every change since that slot. Exits with 1 if a row is refused.`,
+      operands: 'ADDRESS [PATH …]',
+      options: { since: SINCE, ...SERVICE.options },
+      settings: SERVICE.settings,
       examples: [
         'millrace revenue backfill ADDRESS --since 0 --key $KEY',
-        'millrace revenue backfill ADDRESS --since 2026-08-01 --key $KEY'
+        'millrace revenue backfill ADDRESS --since 2026-08-01 --key $KEY',
+        'millrace revenue backfill ADDRESS ledger.ndjson.gz --key $KEY'
       ],
-      endpoint: async () => (await import('./routes/revenue-accounts.ts')).backfillAddress,
-      operands: { ADDRESS: 'address' },
-      flags: { since: { ...SINCE, missing: 'set the start of the ledger: --since' } }
+      run: async (invocation) => (await import('./commands/backfill.ts')).backfill(invocation)
     }),
     unwatch: request({
       summary: 'Stops watching an address.',

@@ -2,6 +2,7 @@ import { backfill } from '../../actors/revenue/backfill.ts'
 import { ledger, watchedAddresses } from '../../actors/revenue/ledger.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { revenueAccountRoutes } from './routes/revenue-accounts.ts'
+import { revenueArchiveRoutes } from './routes/revenue-archive.ts'
 import { REVENUE_ERRORS } from './errors.ts'
 import { revenueCoverageRoutes } from './routes/revenue-coverage.ts'
 import { revenueEventRoutes } from './routes/revenue-events.ts'
@@ -86,6 +87,7 @@ export const REVENUE: Product = {
     return (side) =>
       routesWith({ ...side, ...needs }, [
         revenueAccountRoutes,
+        revenueArchiveRoutes,
         revenueTotalRoutes,
         revenueEventRoutes,
         revenueCoverageRoutes

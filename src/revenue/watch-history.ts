@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { without, type SlotRange, type TimedRange } from './slot-ranges.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
+/** Maximum ranges that are imported for a watch; they and the absences fit into a document. */
+export const IMPORTED_MAX = 100
+
 /** Maximum absences of a watch. A further one is joined with the oldest, together with the slots between them. */
 export const ABSENCES_MAX = 16
 
@@ -40,6 +43,8 @@ export const watchHistory = z.object({
   since: ledgerSince.nullable(),
   /** Time of the last request, unix milliseconds; it names the request. */
   requestedAtMs: z.number(),
+  /** Slots whose rows were imported from files, ascending; they become archived once their sums are stored. */
+  imported: z.array(timedRange).default([]),
   /** Slots whose archived rows are stored, ascending. */
   archived: z.array(timedRange),
   /** Generation of the sums of the archived rows; 0 before the first. */
@@ -54,6 +59,7 @@ export type WatchHistory = z.infer<typeof watchHistory>
 export const NO_HISTORY: WatchHistory = {
   since: null,
   requestedAtMs: 0,
+  imported: [],
   archived: [],
   generation: 0,
   absences: [],

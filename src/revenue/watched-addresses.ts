@@ -10,7 +10,15 @@ import {
   type EndedWatch,
   type WatchedAddress
 } from './watched-address.ts'
-import { begun, NO_HISTORY, type LedgerSince, type LedgerStart, type WatchHistory } from './watch-history.ts'
+import { united, type SlotRange } from './slot-ranges.ts'
+import {
+  begun,
+  IMPORTED_MAX,
+  NO_HISTORY,
+  type LedgerSince,
+  type LedgerStart,
+  type WatchHistory
+} from './watch-history.ts'
 import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
 import { TenantChanges } from '../access/tenant-changes.ts'
 
@@ -75,11 +83,40 @@ export class WatchedAddresses {
     since: LedgerSince,
     nowMs: number
   ): Promise<WatchedAddress> {
+    return this.#request(tenant, address, (watched) => requested(watched, since, nowMs))
+  }
+
+  /**
+   * Takes the stored archived rows of some slots as all that there are. Resolves with null if there are too many ranges.
+   * Rejects with WATCH_NOT_FOUND.
+   */
+  async importRanges(
+    tenant: string,
+    address: string,
+    ranges: readonly SlotRange[],
+    nowMs: number
+  ): Promise<WatchedAddress | null> {
+    const timed = ranges.map((range) => ({ ...range, fromTs: null, toTs: null }))
+    const watched = await this.get(tenant, address)
+    const { imported, since } = watched.history ?? NO_HISTORY
+    const all = [...united([...imported, ...timed])]
+    if (all.length > IMPORTED_MAX) return null
+    const start = since ?? { slot: all[0]?.from ?? 0, ts: null }
+    return this.#request(tenant, address, (value) => {
+      const changed = requested(value, start, nowMs)
+      return { ...changed, history: { ...changed.history!, imported: all } }
+    })
+  }
+
+  #request(
+    tenant: string,
+    address: string,
+    change: (watched: WatchedAddress) => WatchedAddress
+  ): Promise<WatchedAddress> {
     return this.#changes.run(tenant, async () => {
       const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
-      if (stored === null) throw unknown()
-      const outcome = await this.#documents.change(stored, (value) => requested(value, since, nowMs))
-      if (!outcome.ok) throw unknown()
+      const outcome = stored === null ? null : await this.#documents.change(stored, change)
+      if (outcome?.ok !== true) throw unknown()
       return outcome.stored.value
     })
   }

@@ -65,16 +65,20 @@ export interface RunningBackfill {
   stop(): Promise<void>
 }
 
-/** Starts the reading of histories on a store. */
-export function startBackfill(node: HistoryNode, storage: Storage, clock = fastClock()): RunningBackfill {
+/** Starts the reading of histories on a store; without a node if it is null. */
+export function startBackfill(
+  node: HistoryNode | null,
+  storage: Storage,
+  clock = fastClock()
+): RunningBackfill {
   const registry = new Registry()
   const backfill = new LedgerBackfill({
     clock,
     random: systemPorts.random,
     storage,
     cash: new CashList(),
-    node,
-    hasNode: () => true,
+    node: node ?? new RpcHistoryNode(() => [], clock, 1),
+    hasNode: () => node !== null,
     lead: { isHeld: true },
     metrics: backfillMetrics(registry),
     logger: { info: () => undefined, warn: () => undefined }

@@ -114,6 +114,19 @@ export function readWordsCursor(list: string, text: string): readonly string[] {
   return wordsOf(body.subarray(5).toString())
 }
 
+/** Returns the words of an `after` of any list, such as one of an exported row; null if it is of another form. */
+export function readForeignWords(text: string): readonly string[] | null {
+  const bytes = Buffer.from(text, 'base64url')
+  const body = bytes.subarray(0, -4)
+  const isGenuine =
+    bytes.length > 9 && body.readUInt8(0) === WORDS_VERSION && bytes.subarray(-4).equals(checksum(body))
+  try {
+    return isGenuine ? wordsOf(body.subarray(5).toString()) : null
+  } catch {
+    return null
+  }
+}
+
 /** Parses the words of a cursor. The checksum has no key, so anybody can make one for other text. */
 function wordsOf(text: string): readonly string[] {
   try {
