@@ -1,4 +1,3 @@
-import type { DocumentKey } from '../../storage/codec/document-key.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type ListOptions, type Page } from '../../storage/documents.ts'
 import { ARCHIVE_PIECE, ARCHIVE_SUM, archivePartition } from './archive-document.ts'
@@ -16,7 +15,7 @@ type ListSegment<T> = (options: ListOptions) => Promise<Page<T>>
 
 export interface SumList {
   /** The parts of every key before the mint. */
-  readonly prefix: DocumentKey
+  readonly prefix: NonNullable<ListOptions['prefix']>
   readonly list: ListSegment<StoredSums>
 }
 
@@ -60,7 +59,7 @@ export class SegmentLists {
       : { prefix: [], list: (options) => this.#liveSums.list(watched.address, options) }
   }
 
-  /** Returns the first and the last slot with archived entries between two block times; null without entries. */
+  /** Returns the first and the last slot with archived entries between two block times; null if the archive has no such entry. */
   async archivedSlots(
     watched: WatchedAddress,
     { from, to }: TimeWindow

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { without, type SlotRange, type TimedRange } from './slot-ranges.ts'
-import type { WatchedAddress } from './watched-address.ts'
 
 /** Maximum ranges that are imported for a watch; they and the absences fit into a document. */
 export const IMPORTED_MAX = 100
@@ -66,6 +65,12 @@ export const NO_HISTORY: WatchHistory = {
   resumes: null
 }
 
+/** The slots of a ledger: those since its start, and its history. */
+interface LedgerExtent {
+  readonly captureFrom: LedgerStart | null
+  readonly history?: WatchHistory | undefined
+}
+
 /** A range of slots whose rows are all archived or all live. `to` of the newest one is infinite. */
 export interface LedgerSegment extends SlotRange {
   readonly isArchive: boolean
@@ -75,10 +80,7 @@ export interface LedgerSegment extends SlotRange {
  * Returns the segments of a ledger, ascending. Slots have live rows while the address was watched, and archived rows
  * elsewhere. So no row is there twice.
  */
-export function segmentsOf({
-  captureFrom,
-  history = NO_HISTORY
-}: Pick<WatchedAddress, 'captureFrom' | 'history'>): readonly LedgerSegment[] {
+export function segmentsOf({ captureFrom, history = NO_HISTORY }: LedgerExtent): readonly LedgerSegment[] {
   if (captureFrom === null) return []
   const { archived, absences } = history
   const live = without([{ from: captureFrom.slot, to: Infinity }], absences)
@@ -120,7 +122,7 @@ function limited(absences: readonly TimedRange[]): TimedRange[] {
 
 /** Returns the slots that a backfill since a slot has to archive, ascending, whether or not they are archived. */
 export function wantedSlots(
-  { captureFrom, history = NO_HISTORY }: Pick<WatchedAddress, 'captureFrom' | 'history'>,
+  { captureFrom, history = NO_HISTORY }: LedgerExtent,
   sinceSlot: number
 ): readonly SlotRange[] {
   if (captureFrom === null) return []
