@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
+import { EXAMPLE_WATCHED } from '../../src/edge/routes/example-values.ts'
 import { errorsOf } from '../../src/kernel/compose/product.ts'
 import type { JsonSchema } from '../../src/kernel/http/json-schemas.ts'
 import { PRODUCTS } from '../products/loaded-products.ts'
@@ -159,12 +160,14 @@ t.test('a body says that it takes no other fields, as its reader refuses them', 
     )
   )
   t.ok(bodies.length >= 3)
-  const key = await app.makeKey(['admin', 'webhooks', 'tx:send'])
+  const key = await app.makeKey(['admin', 'webhooks', 'tx:send', 'revenue'])
   for (const { path, method, schema } of bodies) {
     t.equal(schema.additionalProperties, false, path)
     const { status, body } = await app.ask(
       method.toUpperCase(),
-      path.replace('{id}', path.includes('webhooks') ? '7' : '6f1f8d3e-6c7a-4a83-9d3b-2f7f1a0c9b11'),
+      path
+        .replace('{id}', path.includes('webhooks') ? '7' : '6f1f8d3e-6c7a-4a83-9d3b-2f7f1a0c9b11')
+        .replace('{address}', EXAMPLE_WATCHED),
       { 'x-api-key': key, 'content-type': 'application/json' },
       JSON.stringify({ stranger: 1 })
     )

@@ -89,7 +89,7 @@ export const backfillAddress = endpoint({
     'Extends the ledger of a watched address back to a slot or a time, from the archive node. The rows appear together, with `source` = `archive`, once all of them are stored; until then `status` is `backfilling`, and `GET /v1/revenue/accounts` shows the `progress`. A repeat requests again what the node did not have, and compares the ledger with the chain again.',
   scope: 'revenue',
   params: z.object({ address: address.describe('The watched address') }),
-  body: z.looseObject({ since }),
+  body: z.object({ since }),
   answer: watchedAnswer,
   shownBy: 'GET /v1/revenue/accounts',
   errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_NOT_FOUND],

@@ -29,15 +29,15 @@ export const importArchive = endpoint({
   path: '/v1/revenue/accounts/{address}/archive',
   tag: 'Revenue',
   summary: 'Import history of a watched address',
-  description: `Stores rows of a watched address from before its watch, such as those of an export; \`millrace revenue backfill ADDRESS FILE…\` reads them from files. A request has at most ${ARCHIVED_ROWS_MAX} rows, with all rows of each transaction. A row that is stored already stays as it is. The rows are shown, with \`source\` = \`archive\`, once \`ranges\` names their slots and their sums are stored. Then the ledger is compared with the chain. Other fields of the body are ignored.`,
+  description: `Stores rows of a watched address from before its watch, such as those of an export; \`millrace revenue backfill ADDRESS FILE…\` reads them from files. A request has at most ${ARCHIVED_ROWS_MAX} rows, with all rows of each transaction. A row that is stored already stays as it is. The rows are shown, with \`source\` = \`archive\`, once \`ranges\` names their slots and their sums are stored. Then the ledger is compared with the chain. Other fields of a row are ignored.`,
   scope: 'revenue',
   params: z.object({ address: address.describe('The watched address') }),
-  body: z.looseObject({
+  body: z.object({
     rows: z.array(archivedRow).max(ARCHIVED_ROWS_MAX).describe('Rows, in any order'),
     ranges: z
       .array(
         z
-          .looseObject({ from_slot: slot.describe('First slot'), to_slot: slot.describe('Last slot') })
+          .object({ from_slot: slot.describe('First slot'), to_slot: slot.describe('Last slot') })
           .refine(({ from_slot, to_slot }) => from_slot <= to_slot, 'must not end before it begins')
       )
       .max(IMPORTED_MAX)
