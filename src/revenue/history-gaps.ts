@@ -1,13 +1,21 @@
 import type { BackfillJob } from './backfill-document.ts'
 import { jobOf } from './backfill-jobs.ts'
-import type { LedgerGap } from './ledger-gap.ts'
+import { GAP_REASONS } from './ledger-gap.ts'
 import { united, without, type SlotRange, type TimedRange } from './slot-ranges.ts'
 import { NO_HISTORY } from './watch-history.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
-/** Slots that the history of a ledger lacks. */
+/**
+ * Reasons why slots of one ledger are missing: its tenant did not watch the address, or its requested history is not stored
+ * yet.
+ */
+export const HISTORY_GAP_REASONS = ['not_registered', 'between_archive_and_live'] as const
+/** All reasons why slots of a ledger are missing. */
+export const ALL_GAP_REASONS = [...GAP_REASONS, ...HISTORY_GAP_REASONS] as const
+
+/** Slots that a ledger lacks. */
 export interface HistoryGap extends TimedRange {
-  readonly reason: LedgerGap['reason'] | 'not_registered' | 'between_archive_and_live'
+  readonly reason: (typeof ALL_GAP_REASONS)[number]
 }
 
 /**

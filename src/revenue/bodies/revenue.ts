@@ -6,7 +6,7 @@ import { LEDGER_ENTRY_BODY } from './ledger-entry.ts'
 import { BY_MINT, SUMS } from './revenue-sums.ts'
 import { ARCHIVE, PROGRESS, STATUS, statusOf } from './revenue-history.ts'
 import type { BackfillJob } from '../backfill-document.ts'
-import type { HistoryGap } from '../history-gaps.ts'
+import { ALL_GAP_REASONS, type HistoryGap } from '../history-gaps.ts'
 import * as schema from '../../kernel/http/schema.ts'
 import { secondsText } from '../../kernel/http/time.ts'
 
@@ -128,7 +128,7 @@ const gap = z.object({
   from_ts: schema.time('Time of its first slot; null if unknown', 'block').nullable(),
   to_ts: schema.time('Time of its last slot; null if unknown', 'block').nullable(),
   reason: z
-    .enum(['ingest_down', 'not_registered', 'between_archive_and_live', 'upstream_missing'])
+    .enum(ALL_GAP_REASONS)
     .describe(
       '`ingest_down`: blocks passed while the ledger was not written. `upstream_missing`: no node had the blocks, or the archive node has no history of them. `not_registered`: the tenant did not watch the address. `between_archive_and_live`: the history that was requested is not stored yet'
     )

@@ -39,7 +39,7 @@ export const archivedRow = z.looseObject({
     .min(0)
     .max(BLOCK_TIME_MAX * 1_000)
     .multipleOf(1_000)
-    .describe('Time of the block, in unix milliseconds'),
+    .describe(schema.unixMs('Time of the block', 'block').description!),
   signature: schema.signature('The transaction').nullable().describe('Null for a reward'),
   account: pubkey.describe('The account with the changed balance'),
   mint: pubkey.describe('Mint of the balance; that of wrapped SOL for lamports'),
