@@ -30,10 +30,13 @@ export class ActiveBackfill {
   static async open(watched: WatchedAddress, store: DocumentStore): Promise<ActiveBackfill> {
     const jobs = new Documents(store, BACKFILL_JOB)
     const job = newJob(watched, watched.history?.requestedAtMs ?? 0)
-    const inserted = await jobs.insert(job)
-    if (inserted.ok) return new ActiveBackfill(watched, jobs, inserted.stored)
     const before = await jobs.get(tenantShard(watched.tenant), [watched.tenant, watched.address])
-    if (before === null) return ActiveBackfill.open(watched, store)
+    if (before === null) {
+      const inserted = await jobs.insert(job)
+      return inserted.ok
+        ? new ActiveBackfill(watched, jobs, inserted.stored)
+        : ActiveBackfill.open(watched, store)
+    }
     const { requestedAtMs } = job
     const outcome = await jobs.change(before, (value) =>
       value.requestedAtMs === requestedAtMs ? value : { ...job, generation: value.generation }

@@ -12,5 +12,11 @@ export const REVENUE_ERRORS = errorKinds({
     meaning: 'The tenant watches 200 addresses, the most that it may watch.',
     remedy: 'Stop watching an address. If it is watched again within 400 days, its rows are shown again.',
     example: 'this tenant watches 200 addresses, the most a tenant may watch'
+  }),
+  IMPORT_LIMIT_REACHED: final(409, 'import_limit_reached', 'Import limit reached', {
+    meaning: 'A million rows of this address were imported from files, the most that there may be.',
+    remedy:
+      'Request the history from the archive node by `POST /v1/revenue/accounts/{address}/backfill`, or import fewer rows.',
+    example: '1000000 rows of this address were imported, and 1000000 are the limit'
   })
 })

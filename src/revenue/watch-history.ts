@@ -4,6 +4,9 @@ import { without, type SlotRange, type TimedRange } from './slot-ranges.ts'
 /** Maximum ranges that are imported for a watch; they and the absences fit into a document. */
 export const IMPORTED_MAX = 100
 
+/** Maximum imported rows of a watch: ten times those of an address with 100,000 signatures. */
+export const IMPORTED_ROWS_MAX = 1_000_000
+
 /** Maximum absences of a watch. A further one is joined with the oldest, together with the slots between them. */
 export const ABSENCES_MAX = 16
 
@@ -44,6 +47,8 @@ export const watchHistory = z.object({
   requestedAtMs: z.number(),
   /** Slots whose rows were imported from files, ascending; they become archived once their sums are stored. */
   imported: z.array(timedRange).default([]),
+  /** Rows that were imported from files. */
+  importedRows: z.number().default(0),
   /** Slots whose archived rows are stored, ascending. */
   archived: z.array(timedRange),
   /** Generation of the sums of the archived rows; 0 before the first. */
@@ -59,6 +64,7 @@ export const NO_HISTORY: WatchHistory = {
   since: null,
   requestedAtMs: 0,
   imported: [],
+  importedRows: 0,
   archived: [],
   generation: 0,
   absences: [],

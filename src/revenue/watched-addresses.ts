@@ -14,6 +14,7 @@ import { united, type SlotRange } from './slot-ranges.ts'
 import {
   begun,
   IMPORTED_MAX,
+  IMPORTED_ROWS_MAX,
   NO_HISTORY,
   type LedgerSince,
   type LedgerStart,
@@ -105,6 +106,20 @@ export class WatchedAddresses {
     return this.#request(tenant, address, (value) => {
       const changed = requested(value, start, nowMs)
       return { ...changed, history: { ...changed.history!, imported: all } }
+    })
+  }
+
+  /** Counts rows before they are imported. Rejects with WATCH_NOT_FOUND, or with IMPORT_LIMIT_REACHED. */
+  async countImported(tenant: string, address: string, rows: number): Promise<void> {
+    const { history: before = NO_HISTORY } = await this.get(tenant, address)
+    if (before.importedRows + rows > IMPORTED_ROWS_MAX)
+      throw new ServiceError(
+        REVENUE_ERRORS.IMPORT_LIMIT_REACHED,
+        `${before.importedRows} rows of this address were imported, and ${IMPORTED_ROWS_MAX} are the limit`
+      )
+    await this.#request(tenant, address, (value) => {
+      const history = value.history ?? NO_HISTORY
+      return { ...value, history: { ...history, importedRows: history.importedRows + rows } }
     })
   }
 

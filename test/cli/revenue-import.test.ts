@@ -35,8 +35,7 @@ async function worlds(t: Test, seed: number) {
   const environment = { MILLRACE_KEY: await app.makeKey(['revenue']), MILLRACE_PORT: String(port) }
   const backfill = (...args: string[]) => runCommand(['revenue', 'backfill', ...args], environment)
   const shown = async (): Promise<readonly Record<string, unknown>[]> =>
-    (await app.send('GET', `/v1/revenue/events?address=${address}&order=asc&limit=1000`)).body
-      .data as unknown as readonly Record<string, unknown>[]
+    (await app.send('GET', `/v1/revenue/events?address=${address}&order=asc&limit=1000`)).body.data
   return { world, address, rows, app, backfill, shown, directory: ownDirectory(t) }
 }
 
@@ -52,7 +51,8 @@ const jsonLines = (rows: readonly Record<string, unknown>[]): string =>
 
 function csv(rows: readonly Record<string, unknown>[]): string {
   const columns = Object.keys(rows[0]!)
-  const cell = (value: unknown): string => (value === null ? '' : `"${String(value).replaceAll('"', '""')}"`)
+  const cell = (value: unknown): string =>
+    value === null ? '' : `"${String(value as string | number | boolean).replaceAll('"', '""')}"`
   const lines = rows.map((row) => columns.map((column) => cell(row[column])).join(','))
   return `\uFEFF${[columns.join(','), ...lines].join('\r\n')}\r\n`
 }

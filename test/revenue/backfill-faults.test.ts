@@ -21,7 +21,7 @@ import {
 import { sumsEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
 
-const KILLS = IS_LONG ? 60 : 10
+const KILLS = IS_LONG ? 60 : 6
 
 /** Checks that a ledger has every row since the first block, and the sums of them. */
 async function isWhole(t: Test, world: LedgerWorld, address: string, tenant = TENANT): Promise<void> {
@@ -210,7 +210,7 @@ t.test('transactions that a node lists and does not have are a gap', async (t) =
 
 t.test('a tenant with many addresses does not delay that of another tenant', async (t) => {
   const world = await LedgerWorld.open(t, 47)
-  await world.slots(150)
+  await world.slots(110)
   const { node } = await nodeOf(t, world.bank)
   const [modest, ...many] = world.wallets.toReversed() as [string, ...string[]]
   for (const address of many) await watchSince(world, address, undefined, 'greedy')

@@ -53,7 +53,7 @@ const LONGEST_WAITING = [
  * at a time.
  */
 const HEAVY =
-  /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts|holders)-validator)|localnet\/node\/validator)\./
+  /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts|holders|revenue)-validator)|localnet\/node\/validator)\./
 export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
 /**
@@ -95,6 +95,7 @@ export const NOT_QUICK: readonly { readonly files: RegExp; readonly quick: strin
   },
   { files: /^test\/recorded\/absurd-numbers\./, quick: 'test/node/absurd-numbers.test.ts' },
   { files: /^test\/revenue\/localnet\./, quick: 'test/revenue/takeover.test.ts' },
+  { files: /^test\/revenue\/backfill-faults\./, quick: 'test/revenue/backfill.test.ts' },
   { files: /^test\/rpc\/long-answer-turns\./, quick: 'test/rpc/long-bodies.test.ts' },
   { files: /^test\/runner\/runner\./, quick: 'test/runner/tiers.test.ts' },
   {
@@ -122,7 +123,7 @@ export interface TestFiles {
 
 /** Computing files of more than five seconds: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
-  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|program-accounts\/(localnet|exact-slots|account-index)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/localnet|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|connections|stalled-writes)|data\/oracle)\./
+  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|program-accounts\/(localnet|exact-slots|account-index)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/(localnet|backfill|backfill-faults)|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|connections|stalled-writes)|data\/oracle)\./
 /** Folders of tests of the process itself. */
 const OF_PROCESS = /^test\/(kernel\/memory|runner|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */

@@ -85,7 +85,7 @@ async function* readCsv(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
 
 function cellsOf(text: string): readonly string[] | null {
   try {
-    return (parse(text, { relax_column_count: true, record_delimiter: '\n' }) as string[][])[0] ?? []
+    return parse(text, { relax_column_count: true, record_delimiter: '\n' })[0] ?? []
   } catch {
     return null
   }

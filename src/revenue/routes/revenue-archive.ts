@@ -50,7 +50,7 @@ export const importArchive = endpoint({
     repeated: schema.count('Rows that were stored already')
   }),
   shownBy: 'GET /v1/revenue/events',
-  errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_NOT_FOUND],
+  errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_NOT_FOUND, REVENUE_ERRORS.IMPORT_LIMIT_REACHED],
   examples: [
     {
       name: 'The end of an import',
@@ -72,7 +72,7 @@ export const revenueArchiveRoutes: FastifyPluginAsync<
     const address = pubkeyToBase58(params.address)
     const fault = faultIn(rows, clock.now())
     if (fault !== null) throw invalid('body:', fault)
-    await registry.get(tenant, address)
+    if (rows.length > 0) await registry.countImported(tenant, address, rows.length)
     let stored = 0
     for (const [slot, list] of Map.groupBy(rows, (row) => row.slot)) {
       const blockTime = list[0]!.ts_ms / 1_000
