@@ -181,7 +181,7 @@ export class LedgerBackfill {
     const { run, unavailable } = backfill.job
     if (hasNoHistory(error) && run !== null)
       await backfill.save({ unavailable: unavailableWith(unavailable, run), run: null, phase: 'starting' })
-    else if (error instanceof NodeError) await note(backfill, noteOf(error))
+    else if (!isOutage(error)) await note(backfill, noteOf(error))
   }
 }
 
@@ -194,8 +194,10 @@ async function note(backfill: ActiveBackfill, text: string): Promise<void> {
   if (backfill.job.note !== text) await backfill.save({ note: text })
 }
 
-/** Describes a fault of a node to its tenant, without the name of the node. */
-function noteOf({ fault }: NodeError): string {
+/** Describes a fault to a tenant, without the name of a node. */
+function noteOf(error: unknown): string {
+  if (!(error instanceof NodeError)) return 'the service has a fault, which its log names'
+  const { fault } = error
   if (fault.kind === 'throttled') return 'the archive node limits the rate of requests'
   if (fault.kind === 'unauthorized') return 'the archive node refuses the credentials of this service'
   if (fault.kind === 'rpc') return `the archive node refuses a request with error ${fault.code}`
