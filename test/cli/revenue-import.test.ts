@@ -52,7 +52,9 @@ const jsonLines = (rows: readonly Record<string, unknown>[]): string =>
 function csv(rows: readonly Record<string, unknown>[]): string {
   const columns = Object.keys(rows[0]!)
   const cell = (value: unknown): string =>
-    value === null ? '' : `"${String(value as string | number | boolean).replaceAll('"', '""')}"`
+    value === null
+      ? ''
+      : `"${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('"', '""')}"`
   const lines = rows.map((row) => columns.map((column) => cell(row[column])).join(','))
   return `\uFEFF${[columns.join(','), ...lines].join('\r\n')}\r\n`
 }
