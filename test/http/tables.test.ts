@@ -19,7 +19,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   holdings:
     'mint,symbol,name,decimals,amount,amount_raw,ui_multiplier,price_usd,value_usd,price_ts,token_program,token_accounts,is_native,frozen',
   events:
-    'cursor,id,ts,ts_ms,slot,signature,ix_index,address,label,role,account,mint,symbol,decimals,is_native,direction,kind,delta,delta_raw,pre_raw,post_raw,value_usd,counterparty,counterparty_confidence,fee_lamports,fee_payer,attributed_fee_usd'
+    'cursor,id,ts,ts_ms,slot,signature,ix_index,address,label,role,account,mint,symbol,decimals,is_native,direction,kind,delta,delta_raw,pre_raw,post_raw,value_usd,counterparty,counterparty_confidence,fee_lamports,fee_payer,attributed_fee_usd,source'
 }
 
 t.test('the columns of tables keep their order, and are documented', async (t) => {

@@ -119,7 +119,7 @@ export const LEDGER_COLUMNS = [
   ...['cursor', 'id', 'ts', 'ts_ms', 'slot', 'signature', 'ix_index', 'address', 'label', 'role', 'account'],
   ...['mint', 'symbol', 'decimals', 'is_native', 'direction', 'kind', 'delta', 'delta_raw', 'pre_raw'],
   ...['post_raw', 'value_usd', 'counterparty', 'counterparty_confidence', 'fee_lamports', 'fee_payer'],
-  'attributed_fee_usd'
+  ...['attributed_fee_usd', 'source']
 ] as const satisfies readonly (keyof z.input<typeof eventList>['data'][number])[]
 
 const gap = z.object({
