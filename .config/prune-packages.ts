@@ -15,6 +15,8 @@ const UNLOADED = [
   /^typescript$/,
   // Types of packages that are written in JavaScript.
   /^@types$/,
+  // Part of the standalone build of the charts.
+  /^fancy-canvas$/,
   // Links to tools.
   /^\.bin$/,
   // Binaries for Alpine, where Debian's C library is.
@@ -25,6 +27,9 @@ const LOADED_OF_SOLANA: readonly string[] = ['web3.js', 'buffer-layout']
 /** Builds of web3.js for browsers and phones. */
 const OTHER_BUILDS = /^index\.(browser|iife|native)\./
 const UNREAD_FILES = /^(?!licen[cs]e).*\.(map|d\.[cm]?ts|tsbuildinfo|md|markdown)$/i
+/** Files of the packages for browsers that the page loads; its list is in `src/page/routes/page-files.ts`. */
+const LOADED_BY_PAGE =
+  /^(package\.json|licen[cs]e.*|preact\.mjs|hooks\.mjs|.*\.standalone\.production\.mjs)$/i
 const PLATFORM = `${process.platform}-${process.arch}`
 
 const [folder] = process.argv.slice(2)
@@ -33,6 +38,7 @@ if (folder === undefined) {
   process.exitCode = 2
 } else {
   pruneSolana(join(resolve(folder), '@solana'))
+  for (const name of ['preact', 'lightweight-charts']) pruneForPage(join(resolve(folder), name))
   prune(resolve(folder))
 }
 
@@ -42,6 +48,14 @@ function pruneSolana(scope: string): void {
   const builds = join(scope, 'web3.js', 'lib')
   for (const name of readdirSync(builds)) if (OTHER_BUILDS.test(name)) rmSync(join(builds, name))
   rmSync(join(scope, 'web3.js', 'src'), { recursive: true, force: true })
+}
+
+function pruneForPage(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) pruneForPage(path)
+    else if (!LOADED_BY_PAGE.test(entry.name)) rmSync(path)
+  }
 }
 
 function prune(directory: string): void {

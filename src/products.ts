@@ -84,5 +84,6 @@ export const PRODUCT_ROWS: readonly ProductRow[] = [
     product: async () => (await import('./edge/product.ts')).EDGE
   },
   { product: async () => (await import('./edge/product.ts')).DOCS },
+  { product: async () => (await import('./page/product.ts')).PAGE },
   { product: async () => (await import('./store/product.ts')).RETENTION }
 ]

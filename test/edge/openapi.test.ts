@@ -9,6 +9,7 @@ import { marketApp } from '../http/market-app.ts'
 /** Routes that document the API, and the stream, which has its own document. */
 const NOT_OF_THE_API = [
   '/',
+  '/page/:version/*',
   '/docs',
   '/docs/:file',
   '/docs/demo-key',

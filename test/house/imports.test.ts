@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { readSources, type SourceFile } from './sources.ts'
 
@@ -90,6 +91,7 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   [/^src\/rpc\/(pubsub\/|(?!product|capabilities|subscriptions-product)[^/]+\.ts$)/],
   [DOMAIN],
   [/^src\/client\//, /^src\/(kernel\/http\/|[\w-]+\/routes\/)/],
+  [/^src\/[\w-]+\/browser\//],
   [/^actors\//],
   [WIRING],
   [/^src\/service\.ts$/],
@@ -213,6 +215,24 @@ t.test('the client of the stream takes types from the service, and nothing that 
       .map(({ path }) => path),
     []
   )
+})
+
+/** Packages that a page's modules may name: the service serves them from `node_modules`. */
+const PAGE_PACKAGES = ['preact', 'preact/hooks', 'lightweight-charts']
+
+t.test('modules of a page run on packages for browsers, the client and the pure core alone', async (t) => {
+  const browser = under('src/page/browser/')
+  t.ok(browser.length > 10)
+  const running = /(?:^|\n)(?:import|export) (?!type\b)[^'"`;]*?from '([^']+)'|import\('([^']+)'\)/g
+  const foreign = browser.flatMap(({ path, text }) =>
+    [...text.matchAll(running)]
+      .map(([, from, lazy]) => (from ?? lazy)!)
+      .filter((name) => !PAGE_PACKAGES.includes(name))
+      .map((name) => (name.startsWith('.') ? join(path, '..', name) : name))
+      .filter((name) => !/^src\/(page\/browser|client|chain)\//.test(name))
+      .map((name) => `${path} → ${name}`)
+  )
+  t.same(foreign, [])
 })
 
 t.test('only the opening of the store names a storage adapter', async (t) => {

@@ -79,7 +79,8 @@ t.test('a process has the products of its roles, in the order of their units', a
     'rpc-subscriptions',
     'access',
     'edge',
-    'docs'
+    'docs',
+    'page'
   ])
   t.same(names(productsOf({ role: ['delivery'] })), [
     'store',

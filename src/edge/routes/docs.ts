@@ -64,7 +64,6 @@ export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   app.get<{ Params: { file: string } }>('/docs/:file', { config }, (request, reply) =>
     sendNamed(request, reply, request.params.file)
   )
-  app.get('/', { config }, (_request, reply) => reply.redirect('/docs'))
 
   async function sendNamed(request: FastifyRequest, reply: FastifyReply, name: string) {
     const asset = await files.find(name)

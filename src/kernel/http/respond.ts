@@ -129,11 +129,18 @@ function names(known: string, tag: string): boolean {
   })
 }
 
+/** Tells whether Accept-Encoding accepts gzip. */
+export const takesGzip = (accepted: string | string[] | undefined): boolean =>
+  takesCoding(accepted, 'gzip', 'x-gzip')
+
+/** Tells whether Accept-Encoding accepts Brotli. */
+export const takesBrotli = (accepted: string | string[] | undefined): boolean => takesCoding(accepted, 'br')
+
 /**
- * Tells whether Accept-Encoding accepts gzip: the last entry for gzip, or if there is no such entry the last one for `*`,
- * has a weight above 0.
+ * Tells whether Accept-Encoding accepts a coding: the last entry for one of its names, or if there is no such entry the last
+ * one for `*`, has a weight above 0.
  */
-export function takesGzip(accepted: string | string[] | undefined): boolean {
+function takesCoding(accepted: string | string[] | undefined, ...names: readonly string[]): boolean {
   if (accepted === undefined) return false
   const weights = new Map<string, number>()
   for (const part of String(accepted).toLowerCase().split(',')) {
@@ -141,5 +148,6 @@ export function takesGzip(accepted: string | string[] | undefined): boolean {
     const weight = parameters.find((text) => text.startsWith('q='))?.slice(2)
     weights.set(coding, weight === undefined ? 1 : Number(weight))
   }
-  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0
+  const named = names.map((name) => weights.get(name)).find((weight) => weight !== undefined)
+  return (named ?? weights.get('*') ?? 0) > 0
 }

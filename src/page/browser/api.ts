@@ -1,0 +1,131 @@
+import { apiKey, keyRefusal } from './session.ts'
+
+/** URL that the service's paths are below: the folder of the page, also behind a proxy's prefix. */
+export const SERVICE_URL = new URL('.', location.href.replace(/[?#].*$/, ''))
+
+type Texts = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+/** A request of the API, as any user can make it. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Path as the OpenAPI document has it, with `{parameters}`. */
+  readonly template: string
+  /** Path with its values and the query. */
+  readonly path: string
+  readonly body?: unknown
+}
+
+/** An answer, with the call that gave it. */
+export interface Answer<T> {
+  readonly body: T
+  readonly call: Call
+  readonly receivedAtMs: number
+}
+
+/** A refusal of the service, or a failure to reach it (`status` 0). */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  readonly title: string
+  readonly retryAfterMs: number | null
+
+  constructor(
+    status: number,
+    code: string,
+    title: string,
+    detail: string,
+    retryAfterMs: number | null = null
+  ) {
+    super(detail)
+    this.status = status
+    this.code = code
+    this.title = title
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Returns the call of an endpoint. Null and empty values of the query are left out. */
+export function callOf(
+  template: string,
+  params: Texts = {},
+  query: Texts = {},
+  method: Call['method'] = 'GET',
+  body?: unknown
+): Call {
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== ''
+  )
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const whole = search === '' ? path : `${path}?${search}`
+  return { method, template, path: whole, ...(body !== undefined && { body }) }
+}
+
+/** Makes a call with the key of this tab. Throws a Problem if it fails. */
+export async function answerOf<T>(call: Call, signal?: AbortSignal): Promise<Answer<T>> {
+  const key = apiKey.value
+  const { method, path, body } = call
+  const response = await fetch(new URL(path.slice(1), SERVICE_URL), {
+    method,
+    headers: {
+      ...(key !== '' && { 'X-API-Key': key }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' })
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal })
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    throw new Problem(
+      0,
+      'unreachable',
+      'The service does not answer',
+      'It is retried every few seconds.',
+      2_000
+    )
+  })
+  const parsed = await parsedBody(response)
+  if (response.ok) {
+    if (key === apiKey.value) keyRefusal.set(null)
+    return { body: parsed as T, call, receivedAtMs: Date.now() }
+  }
+  const problem = problemOf(response, parsed)
+  if (problem.status === 401 && key === apiKey.value && key !== '') keyRefusal.set(problem.message)
+  throw problem
+}
+
+async function parsedBody(response: Response): Promise<unknown> {
+  const text = await response.text()
+  if (text === '') return null
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+function problemOf({ status, statusText, headers }: Response, body: unknown): Problem {
+  const seconds = Number(headers.get('retry-after') ?? NaN)
+  const retryAfterMs = Number.isFinite(seconds) ? seconds * 1_000 : null
+  const { code, title, detail } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<
+    Record<string, unknown>
+  >
+  const textOr = (value: unknown, other: string): string => (typeof value === 'string' ? value : other)
+  return new Problem(
+    status,
+    textOr(code, `http_${status}`),
+    textOr(title, `HTTP ${status} ${statusText}`),
+    textOr(detail, 'The answer is not from the service: a proxy may have sent it.'),
+    retryAfterMs
+  )
+}
+
+/** Returns a call as a command for a terminal. The key is a variable, so that the command can be shared. */
+export function curlOf({ method, path, body }: Call): string {
+  const url = new URL(path.slice(1), SERVICE_URL).href
+  const verb = method === 'GET' ? '' : ` -X ${method}`
+  const data =
+    body === undefined
+      ? ''
+      : ` -H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`
+  return `curl${verb} -H "X-API-Key: $KEY"${data} '${url.replaceAll("'", '%27')}'`
+}
