@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import type { HOLDERS_PAGE } from '../../holders/bodies/holders.ts'
+import type { HOLDINGS_PAGE } from '../../holders/bodies/holdings.ts'
 import type { ME } from '../../access/bodies/me.ts'
 import type { CANDLES } from '../../data/bodies/candle.ts'
 import type { CURVE } from '../../data/bodies/curve.ts'
@@ -28,6 +30,9 @@ export type PoolActivity = z.output<typeof POOL_ACTIVITY>
 export type Curve = z.output<typeof CURVE>
 export type SearchResult = z.output<typeof SEARCH>
 export type SearchHit = SearchResult['data'][number]
+
+export type Holders = z.output<typeof HOLDERS_PAGE>
+export type Holdings = z.output<typeof HOLDINGS_PAGE>
 
 /** A page of a list. */
 export interface List<Row> {

@@ -85,7 +85,10 @@ function CurrentView({ place: { view, argument } }: { readonly place: Place }): 
     let isShown = true
     load?.().then(
       (View) => isShown && setLoaded({ View }),
-      () => isShown && setFault('The service has a newer page, or does not answer.')
+      (error: unknown) => {
+        console.error(error)
+        if (isShown) setFault('The service has a newer page, or does not answer.')
+      }
     )
     return () => {
       isShown = false
@@ -147,8 +150,10 @@ function Brand(): JSX.Element {
 }
 
 /** Whether the newest connection to the stream delivers. */
-function LiveMark(): JSX.Element {
-  const { isLive, text } = useStore(liveState)
+function LiveMark(): JSX.Element | null {
+  const state = useStore(liveState)
+  if (state === null) return null
+  const { isLive, text } = state
   return h(
     'span',
     { class: `live ${isLive ? 'is-live' : ''}`, title: `Stream: ${text}` },

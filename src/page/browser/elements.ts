@@ -92,7 +92,16 @@ export function CopyButton({
   return h(
     'button',
     { type: 'button', class: 'plain copy', title: name, 'aria-label': name, onClick: copy },
-    wasCopied ? '✓' : '⧉'
+    h(
+      'svg',
+      { width: 14, height: 14, viewBox: '0 0 16 16', 'aria-hidden': 'true', class: 'icon' },
+      wasCopied
+        ? h('path', { d: 'M3 8.5l3.5 3.5L13 4.5' })
+        : [
+            h('rect', { key: 1, x: 5.5, y: 5.5, width: 8, height: 8, rx: 1.5 }),
+            h('path', { key: 2, d: 'M10.5 2.5H4A1.5 1.5 0 0 0 2.5 4v6.5' })
+          ]
+    )
   )
 }
 

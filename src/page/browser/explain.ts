@@ -17,9 +17,11 @@ export interface Origin {
   /** Slot and transaction that the number comes from; absent if it is a sum of many. */
   readonly slot?: number | null
   readonly signature?: string | null
+  /** The rule, if this page computes the number from the answer; absent if the API's document states it. */
+  readonly rule?: string
 }
 
-type Facts = Pick<Origin, 'slot' | 'signature'>
+type Facts = Pick<Origin, 'slot' | 'signature' | 'rule'>
 
 /** Returns a function that names the origins of fields of an answer. */
 export function originsOf<T>(answer: Answer<T>) {
@@ -82,7 +84,7 @@ export function Explanation(): JSX.Element {
 }
 
 function Explained({ origin, close }: { readonly origin: Origin; readonly close: () => void }): JSX.Element {
-  const { call, field, value, slot, signature, receivedAtMs } = origin
+  const { call, field, value, slot, signature, receivedAtMs, rule: ownRule } = origin
   const [rule, setRule] = useState<Rule | null>(null)
   useEffect(() => {
     let isShown = true
@@ -110,9 +112,10 @@ function Explained({ origin, close }: { readonly origin: Origin; readonly close:
       h(
         'dd',
         null,
-        rule === null
-          ? 'Reading the API’s document …'
-          : (rule.field ?? 'The document has no sentence about this field.')
+        ownRule ??
+          (rule === null
+            ? 'Reading the API’s document …'
+            : (rule.field ?? 'The document has no sentence about this field.'))
       ),
       slot === undefined || slot === null
         ? null

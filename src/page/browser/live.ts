@@ -4,11 +4,9 @@ import { SERVICE_URL } from './api.ts'
 import { apiKey, keyRefusal } from './session.ts'
 import { Store, useStore } from './store.ts'
 
-/** State of the newest connection to the stream: its last notice, and whether it is connected. */
-export const liveState = new Store<{ readonly isLive: boolean; readonly text: string }>({
-  isLive: false,
-  text: 'not connected'
-})
+/** State of the newest connection to the stream: its last notice, and whether it is connected. Null without a subscription. */
+export const liveState = new Store<{ readonly isLive: boolean; readonly text: string } | null>(null)
+let subscriptions = 0
 
 function onNotice({ kind, message }: Notice): void {
   if (kind === 'warning' || kind === 'slow_consumer' || kind === 'refetching') return
@@ -32,6 +30,7 @@ export function useStream<const C extends Channel>(
     if (key === '' || since === undefined || channels.length === 0) return undefined
     const client = connect({ url: SERVICE_URL.href, key, onNotice })
     const subscription = client.subscribe(channels, { since })
+    subscriptions++
     let waiting: ItemOf<C>[] = []
     let frame = 0
     let timer = 0
@@ -59,6 +58,7 @@ export function useStream<const C extends Channel>(
     })
     return () => {
       client.close()
+      if (--subscriptions === 0) liveState.set(null)
       cancelAnimationFrame(frame)
       clearTimeout(timer)
     }
