@@ -13,4 +13,5 @@ export const MEMO = pubkeyFromBase58('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcH
 export const RENT_SYSVAR = pubkeyFromBase58('SysvarRent111111111111111111111111111111111')
 export const SLOT_HASHES_SYSVAR = pubkeyFromBase58('SysvarS1otHashes111111111111111111111111111')
 export const SYSVAR_OWNER = pubkeyFromBase58('Sysvar1111111111111111111111111111111111111')
+export const METADATA_PROGRAM = pubkeyFromBase58('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 export const USDC = pubkeyFromBase58('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v')

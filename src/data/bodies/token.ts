@@ -124,7 +124,7 @@ export const TOKEN = z
       .usd('Circulating supply × price')
       .nullable()
       .describe(
-        '`circulating_supply` × `price_usd`, without the `ui_multiplier` of the mint; null if either is null'
+        '`circulating_supply` × `price_usd`, without the `ui_multiplier` of the mint; null if either is null, and for wrapped SOL, whose mint states no supply'
       ),
     fdv_usd: schema
       .usd('Supply × price')

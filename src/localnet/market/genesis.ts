@@ -4,10 +4,11 @@ import type { VenueId } from '../../chain/venue-id.ts'
 import type { LocalAccount } from '../chain.ts'
 import type { Ledger } from './ledger.ts'
 import { keepsWrapped, type People } from './people.ts'
-import type { ReferencePrices } from './prices.ts'
-import { TOKEN, USDC, VOTE } from '../programs.ts'
+import type { ListedToken, ReferencePrices } from './prices.ts'
+import { METADATA_PROGRAM, TOKEN, USDC, VOTE } from '../programs.ts'
+import { programAddress } from '../../signing/program-address.ts'
 import { seededRandom } from './random.ts'
-import { newMint, rentExempt } from './token-layouts.ts'
+import { metadataOf, newMint, rentExempt } from './token-layouts.ts'
 
 /** Creates the accounts before the first slot: mints, and people with lamports and tokens. Returns all of them. */
 export function foundMarket(
@@ -20,10 +21,16 @@ export function foundMarket(
   ledger.begin()
   // The native mint exists already; it is returned with the rest.
   ledger.addLamports(NATIVE_MINT, 0n)
-  const tokens = [{ mint: USDC, decimals: 6, usd: 1 }, ...prices.listed]
-  for (const { mint, decimals } of tokens) {
+  const dollar = { mint: USDC, symbol: 'USDC', name: 'USD Coin', decimals: 6, usd: 1, makerUsd: 400_000_000 }
+  const tokens: readonly ListedToken[] = [dollar, ...prices.listed]
+  for (const { mint, decimals, name, symbol } of tokens) {
     ledger.create(mint, TOKEN, newMint(decimals, authority))
     ledger.addLamports(mint, rentExempt(82))
+    const uri = `https://tokens.example.org/${symbol.toLowerCase()}.json`
+    const metadata = metadataOf(mint, authority, { name, symbol, uri })
+    const place = programAddress(['metadata', METADATA_PROGRAM, mint], METADATA_PROGRAM)
+    ledger.create(place, METADATA_PROGRAM, metadata)
+    ledger.addLamports(place, rentExempt(metadata.length))
   }
   const give = (owner: Pubkey, mint: Pubkey, amount: bigint): void => {
     const account = ledger.tokenAccountOf(owner, mint)
@@ -38,7 +45,7 @@ export function foundMarket(
   for (const maker of [...people.makers, ...people.arbitrageurs]) {
     ledger.addLamports(maker, sol(2_000_000))
     give(maker, NATIVE_MINT, sol(2_000_000))
-    for (const token of tokens) give(maker, token.mint, worth(token, 400_000_000))
+    for (const token of tokens) give(maker, token.mint, worth(token, token.makerUsd))
   }
   for (const [number, trader] of people.traders.entries()) {
     ledger.addLamports(trader, sol(200 + 4_000 * random.next() ** 3))

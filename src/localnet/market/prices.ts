@@ -8,22 +8,28 @@ import type { SeededRandom } from './venue.ts'
 export interface ListedToken {
   readonly mint: Pubkey
   readonly symbol: string
+  readonly name: string
   readonly decimals: number
   readonly usd: number
+  /** Worth in dollars that each maker and arbitrageur begins with: a tenth of nearly all that is in circulation. */
+  readonly makerUsd: number
 }
 
 const SOL_USD = 150
 
-/** Listed tokens: symbol, decimals and dollars; the first is worth one dollar, like USDC. */
+/**
+ * Listed tokens: symbol, name, decimals, dollars, and what each of the ten makers begins with. The first is worth one dollar,
+ * like USDC. The pools of a token take at most 4 million from one maker.
+ */
 const LISTED = [
-  ['USDX', 6, 1],
-  ['GRNT', 9, 0.82],
-  ['PLUM', 6, 0.031],
-  ['OTTER', 5, 0.000_024],
-  ['KELP', 6, 1.74],
-  ['FLINT', 8, 12.4],
-  ['MOSS', 6, 0.000_9],
-  ['QUAY', 9, 4.6]
+  ['USDX', 'Crossing Dollar', 6, 1, 64_000_000],
+  ['GRNT', 'Granite', 9, 0.82, 41_000_000],
+  ['PLUM', 'Plum Protocol', 6, 0.031, 12_000_000],
+  ['OTTER', 'River Otter', 5, 0.000_024, 8_500_000],
+  ['KELP', 'Kelp Forest', 6, 1.74, 23_000_000],
+  ['FLINT', 'Flint & Steel', 8, 12.4, 30_000_000],
+  ['MOSS', 'Moss', 6, 0.000_9, 9_500_000],
+  ['QUAY', 'Quayside', 9, 4.6, 17_000_000]
 ] as const
 
 /**
@@ -50,7 +56,9 @@ export class ReferencePrices {
 
   constructor(seed: string) {
     const random = seededRandom(`${seed}/prices`)
-    this.listed = LISTED.map(([symbol, decimals, usd]) => ({ mint: random.bytes(32), symbol, decimals, usd }))
+    this.listed = LISTED.map(([symbol, name, decimals, usd, makerUsd]) => ({
+      ...{ mint: random.bytes(32), symbol, name, decimals, usd, makerUsd }
+    }))
     for (const { mint, decimals, usd } of this.listed) {
       const at = usd === 1 ? () => 1 : wandering(usd, LISTED_SWING, random)
       this.#byMint.set(pubkeyMapKey(mint), { decimals, at })

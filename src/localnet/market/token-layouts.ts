@@ -51,6 +51,27 @@ export function newMint(decimals: number, authority: Pubkey | null): Uint8Array 
   return data
 }
 
+/** Names and address of a token's metadata, with the bytes that the metadata program reserves for each. */
+const METADATA_TEXTS = [
+  ['name', 32],
+  ['symbol', 10],
+  ['uri', 200]
+] as const
+type MetadataTexts = Readonly<Record<(typeof METADATA_TEXTS)[number][0], string>>
+
+/** Returns the data of a metadata account: version 1, without creators, immutable. */
+export function metadataOf(mint: Pubkey, authority: Pubkey, texts: MetadataTexts): Uint8Array {
+  const fields = METADATA_TEXTS.map(([field, size]) => {
+    const text = new TextEncoder().encode(texts[field])
+    const bytes = new Uint8Array(4 + size)
+    viewOf(bytes).setUint32(0, size, true)
+    bytes.set(text, 4)
+    return bytes
+  })
+  // After the names: seller fee u16, no creators, no primary sale, immutable.
+  return Uint8Array.from([4, ...authority, ...mint, ...fields.flatMap((field) => [...field]), 0, 0, 0, 0, 0])
+}
+
 export const tokenAccount = {
   is: (data: Uint8Array): boolean =>
     data.length === TOKEN_ACCOUNT_BYTES || (data.length > TOKEN_ACCOUNT_BYTES && data[165] === 2),

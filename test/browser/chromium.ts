@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+
+const PATH = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+
+/** Declares a test in a real browser. Without one it is reported as not run, and fails where `CI` is set. */
+export function testInBrowser(
+  t: Test,
+  name: string,
+  run: (t: Test, browser: Browser) => Promise<void>
+): void {
+  if (PATH === undefined) {
+    const missing = `NOT RUN, there is no chromium in /usr/bin (apt-get install chromium): ${name}`
+    process.stderr.write(`${missing}\n`)
+    if (process.env.CI) t.fail(missing)
+    else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
+    return
+  }
+  const executablePath = PATH
+  void t.test(name, async (t) => {
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    t.teardown(() => browser.close())
+    await run(t, browser)
+  })
+}
+
+/** A page, with everything that it complains about and requests. */
+export interface WatchedPage {
+  readonly page: Page
+  /** Errors and warnings of the console, and errors that nobody caught. */
+  readonly complaints: readonly string[]
+  /** Requests to other places than the service. */
+  readonly strangers: readonly string[]
+}
+
+/** Opens a page of a service whose complaints and requests are recorded. */
+export async function openWatchedPage(
+  browser: Browser,
+  serviceUrl: string,
+  options: BrowserContextOptions = {}
+): Promise<WatchedPage> {
+  const page = await browser.newPage(options)
+  const complaints: string[] = []
+  const strangers: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${serviceUrl}/`) && !url.startsWith('data:')) strangers.push(url)
+  })
+  page.on('websocket', (socket) => {
+    if (!socket.url().startsWith(`${serviceUrl.replace('http', 'ws')}/v1/stream`))
+      strangers.push(socket.url())
+  })
+  return { page, complaints, strangers }
+}
+
+/** Opens the page with the demo key of a localnet, as a user does. */
+export async function openWithDemoKey(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Open with the demo key' }).click()
+  await page.getByRole('button', { name: 'Leave' }).waitFor()
+}
