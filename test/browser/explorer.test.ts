@@ -35,6 +35,7 @@ if (BROWSER === undefined) {
     page.on('request', (request) => requested.push(request.url()))
 
     await page.goto(`${service.url}/`)
+    await page.getByRole('link', { name: 'API', exact: true }).click()
     t.equal(page.url(), `${service.url}/docs`)
     await page.waitForSelector('.opblock')
     t.equal(await page.getByRole('button', { name: DEMO }).count(), 0, 'recorded blocks have no demo key')
@@ -83,6 +84,14 @@ if (BROWSER === undefined) {
         const { data } = (await (await answered).json()) as { data: readonly unknown[] }
         t.ok(data.length >= 20, `${width}: ${data.length} candles make a chart`)
 
+        const heights = await page.evaluate<number[]>(
+          "[...document.querySelectorAll('.channels button')].map((each) => each.getBoundingClientRect().height)"
+        )
+        t.ok(
+          heights.length > 5 && heights.every((height) => height < 45),
+          `${width}: "Use" stands on one line`
+        )
+        t.notMatch(await page.locator('.channels').innerText(), '`', `${width}: code is marked up`)
         await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
         await page.locator('.log .received', { hasText: 'trades:' }).first().waitFor()
         t.equal(await overflow(), 0, `${width}: nothing is wider than the screen`)

@@ -120,9 +120,9 @@ async function checkChart(t: Test, page: Page, service: LocalnetProcess): Promis
   const equal = await until(async () => {
     const { body } = await service.get(`/v1/tokens/${WSOL}/candles?interval=1m&limit=1&currency=usd`)
     const last = body.data.at(-1)!
-    const values = await cells
-      .locator('data')
-      .evaluateAll((elements) => elements.map((each) => each.getAttribute('value')))
+    const values = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.candle-table tbody tr:first-child data')].map((each) => each.value)"
+    )
     const [start] = await cells.locator('td').allInnerTexts()
     const fields = ['open', 'high', 'low', 'close', 'volume_usd', 'trades'] as const
     return start === last['ts'] && fields.every((field, at) => values[at] === String(last[field]))

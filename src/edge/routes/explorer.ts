@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { browserModules, SOURCES_ROOT } from '../../kernel/http/browser-modules.ts'
 import { Rendering } from '../../kernel/http/rendering.ts'
 
 /** A static file of the explorer. */
@@ -25,16 +26,12 @@ const PACKAGED: Files = {
 const OWN: Files = {
   '': ['page.html', HTML],
   'page.css': ['page.css', STYLE],
-  'explorer.css': ['explorer.css', STYLE],
-  'explorer.js': ['explorer.js', SCRIPT],
-  'key-panel.js': ['key-panel.js', SCRIPT],
-  'layout.js': ['layout.js', SCRIPT],
-  'operations.js': ['operations.js', SCRIPT],
-  'parts.js': ['parts.js', SCRIPT],
-  'session-key.js': ['session-key.js', SCRIPT],
-  'stream.js': ['stream.js', SCRIPT],
-  'stream-log.js': ['stream-log.js', SCRIPT]
+  'explorer.css': ['explorer.css', STYLE]
 }
+
+/** Folder of the explorer's own files, from the root. */
+const ROOM = 'src/edge/browser'
+const ENTRY = `${ROOM}/explorer.ts`
 
 /**
  * The explorer's files, each read at its first request: together they take 2 MB. The list is fixed, so that no
@@ -43,10 +40,12 @@ const OWN: Files = {
 export class ExplorerFiles {
   readonly #places: ReadonlyMap<string, { readonly path: string; readonly mediaType: string }>
   readonly #assets = new Map<string, Asset>()
+  /** The explorer's modules by their names, without types; null until the first request for one. */
+  #scripts: Promise<ReadonlyMap<string, Asset>> | null = null
 
   constructor() {
     const packaged = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-    const own = join(import.meta.dirname, 'explorer')
+    const own = join(SOURCES_ROOT, ROOM)
     this.#places = new Map([...placesIn(packaged, PACKAGED), ...placesIn(own, OWN)])
   }
 
@@ -55,11 +54,29 @@ export class ExplorerFiles {
     const known = this.#assets.get(name)
     if (known !== undefined) return known
     const place = this.#places.get(name)
-    if (place === undefined) return null
+    if (place === undefined) return name.endsWith('.js') ? this.#script(name) : null
     const asset = { mediaType: place.mediaType, rendering: new Rendering(await readFile(place.path)) }
     this.#assets.set(name, asset)
     return asset
   }
+
+  async #script(name: string): Promise<Asset | null> {
+    this.#scripts ??= readScripts().catch((error: unknown) => {
+      this.#scripts = null
+      throw error
+    })
+    return (await this.#scripts).get(name) ?? null
+  }
+}
+
+async function readScripts(): Promise<ReadonlyMap<string, Asset>> {
+  const modules = await browserModules([ENTRY])
+  return new Map(
+    modules.map(({ path, text }) => [
+      path.slice(ROOM.length + 1).replace(/\.ts$/, '.js'),
+      { mediaType: SCRIPT, rendering: new Rendering(text) }
+    ])
+  )
 }
 
 function placesIn(directory: string, files: Files) {

@@ -1,26 +1,67 @@
-import { sessionKey } from './session-key.js'
-import { StreamLog } from './stream-log.js'
+import { withCode, type DetailsProps } from './parts.ts'
+import { sessionKey } from './session-key.ts'
+import { StreamLog, type LogLine } from './stream-log.ts'
+import type { Container, LibraryView, Plugin, View } from './swagger.ts'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
 /** Example values for channel parameters. A pool has to be found first. */
-const TRIED = { '<mint>': WSOL, '<venue>': 'pumpfun' }
+const TRIED: Readonly<Record<string, string>> = { '<mint>': WSOL, '<venue>': 'pumpfun' }
 
-const nameOf = ({ $ref }) => $ref.split('/').at(-1)
-const pretty = (value) => JSON.stringify(value, null, 2)
+interface Reference {
+  readonly $ref: string
+}
+
+interface StreamMessage {
+  readonly title: string
+  readonly summary: string
+  readonly payload: unknown
+  readonly examples: readonly { readonly payload: unknown }[]
+}
+
+/** The parts of the AsyncAPI document that the section shows. */
+export interface StreamDocument {
+  readonly info: { readonly description: string }
+  readonly channels: {
+    readonly stream: {
+      readonly address: string
+      readonly description: string
+      readonly messages: Readonly<Record<string, unknown>>
+    }
+  }
+  readonly operations: Readonly<
+    Record<string, { readonly action: string; readonly messages: readonly Reference[] }>
+  >
+  readonly components: {
+    readonly schemas: Readonly<Record<string, unknown>>
+    readonly messages: Readonly<Record<string, StreamMessage>>
+  }
+}
+
+/** Properties of a component that shows schemas. */
+interface SchemaContainer extends Container {
+  readonly fn: {
+    readonly jsonSchema202012: { readonly getProperties: unknown; readonly isExpandable: unknown }
+  }
+}
+
+type SchemaContext = (view: LibraryView, options: object) => LibraryView
+
+const nameOf = ({ $ref }: Reference): string => $ref.split('/').at(-1)!
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
 
 /** The section about the stream, built from its AsyncAPI document, with a client for trying it. */
 export const stream =
-  (document) =>
+  (document: StreamDocument): Plugin =>
   ({ React }) => {
     const { createElement: h, Fragment, useMemo, useState, useSyncExternalStore } = React
     const log = new StreamLog()
     const { schemas, messages } = document.components
 
     /** Returns a schema with its references resolved. */
-    function resolved(schema) {
+    function resolved(schema: unknown): unknown {
       if (Array.isArray(schema)) return schema.map(resolved)
       if (typeof schema !== 'object' || schema === null) return schema
-      if (schema.$ref !== undefined) return resolved(schemas[nameOf(schema)])
+      if ('$ref' in schema) return resolved(schemas[nameOf(schema as Reference)])
       return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, resolved(value)]))
     }
 
@@ -28,17 +69,21 @@ export const stream =
     const sent = operations
       .filter(({ action }) => action === 'receive')
       .flatMap((one) => one.messages.map(nameOf))
-    const events = document.operations.tell.messages.map(nameOf)
+    const events = document.operations['tell']!.messages.map(nameOf)
     const answers = Object.keys(document.channels.stream.messages).filter(
       (name) => !sent.includes(name) && !events.includes(name)
     )
-    const channelOf = (name) => messages[name].title.replace('Event of ', '')
+    const channelOf = (name: string): string => messages[name]!.title.replace('Event of ', '')
 
-    function Line({ direction, message }) {
-      const { type, channel, cursor } = message
+    function Line({ direction, message }: LogLine) {
+      const { type, channel, cursor, data, refused, closed, reason } = message
       const what =
-        direction === 'received' ? type : direction === 'sent' ? Object.keys(message)[0] : 'connection'
-      const kind = message.data?.event
+        direction === 'received'
+          ? String(type)
+          : direction === 'sent'
+            ? Object.keys(message)[0]
+            : 'connection'
+      const kind = (data as { readonly event?: string } | undefined)?.event
       return h(
         'details',
         { className: `line ${direction}` },
@@ -46,26 +91,36 @@ export const stream =
           'summary',
           null,
           h('strong', null, direction === 'received' ? '← ' : direction === 'sent' ? '→ ' : '· ', what),
-          ` ${[channel, kind, cursor].filter((part) => part !== undefined).join(' ')}`,
-          direction === 'note' && (message.refused ?? `closed with ${message.closed} ${message.reason}`)
+          ` ${[channel, kind, cursor]
+            .filter((part) => part !== undefined)
+            .map(String)
+            .join(' ')}`,
+          direction === 'note' &&
+            (typeof refused === 'string' ? refused : `closed with ${String(closed)} ${String(reason)}`)
         ),
         h('pre', { tabIndex: 0 }, pretty(message))
       )
     }
 
-    function TryIt({ channels, setChannels }) {
+    interface TryProps {
+      readonly channels: string
+      readonly setChannels: (channels: string) => void
+    }
+
+    function TryIt({ channels, setChannels }: TryProps) {
       const key = useSyncExternalStore(sessionKey.subscribe, sessionKey.get)
       const { state, received, lines } = useSyncExternalStore(log.subscribe, () => log.view)
       const [since, setSince] = useState('')
       const names = channels.split(/[\s,]+/).filter((name) => name !== '')
       const canSend = key !== '' && names.length > 0
 
-      function subscribe(event) {
+      function subscribe(event: Event): void {
         event.preventDefault()
         log.send({ subscribe: names, ...(since.trim() === '' ? {} : { since: since.trim() }) }, key)
       }
 
-      const button = (text, disabled, onClick) => h('button', { type: 'button', disabled, onClick }, text)
+      const button = (text: string, disabled: boolean, onClick: () => void) =>
+        h('button', { type: 'button', disabled, onClick }, text)
       return h(
         'div',
         { className: 'panel', id: 'try-stream' },
@@ -79,7 +134,7 @@ export const stream =
             className: 'mono',
             value: channels,
             spellCheck: false,
-            onChange: (event) => setChannels(event.target.value)
+            onChange: (event: Event) => setChannels((event.currentTarget as HTMLInputElement).value)
           }),
           h('label', { htmlFor: 'since' }, 'Since'),
           h('input', {
@@ -88,7 +143,7 @@ export const stream =
             value: since,
             inputMode: 'numeric',
             placeholder: 'a cursor; empty for live events',
-            onChange: (event) => setSince(event.target.value)
+            onChange: (event: Event) => setSince((event.currentTarget as HTMLInputElement).value)
           }),
           h(
             'div',
@@ -117,10 +172,15 @@ export const stream =
       )
     }
 
-    function Message({ name, Schema, getComponent }) {
-      const { title, summary, examples, payload } = messages[name]
+    interface MessageProps extends Pick<Container, 'getComponent'> {
+      readonly name: string
+      readonly Schema: LibraryView
+    }
+
+    function Message({ name, Schema, getComponent }: MessageProps) {
+      const { title, summary, examples, payload } = messages[name]!
       const Markdown = getComponent('Markdown', true)
-      const Details = getComponent('MillraceDetails')
+      const Details = getComponent<View<DetailsProps>>('MillraceDetails')
       return h(Details, {
         className: 'message',
         summary: title,
@@ -135,13 +195,13 @@ export const stream =
       })
     }
 
-    function MillraceStream({ fn, getComponent }) {
+    function MillraceStream({ fn, getComponent }: SchemaContainer) {
       const [channels, setChannels] = useState(`trades:${WSOL}`)
       const Markdown = getComponent('Markdown', true)
-      const Details = getComponent('MillraceDetails')
+      const Details = getComponent<View<DetailsProps>>('MillraceDetails')
       const Schema = useMemo(
         () =>
-          getComponent('withJSONSchema202012SystemContext')(getComponent('JSONSchema202012'), {
+          getComponent<SchemaContext>('withJSONSchema202012SystemContext')(getComponent('JSONSchema202012'), {
             config: { defaultExpandedLevels: 1 },
             fn: {
               getProperties: fn.jsonSchema202012.getProperties,
@@ -150,14 +210,14 @@ export const stream =
           }),
         []
       )
-      const list = (title, names) =>
+      const list = (title: string, names: readonly string[]) =>
         h(
           Fragment,
           null,
           h('h3', null, title),
           ...names.map((name) => h(Message, { key: name, name, Schema, getComponent }))
         )
-      const markdown = (summary, source) =>
+      const markdown = (summary: string, source: string) =>
         h(Details, { summary, content: () => h('div', { className: 'swagger-ui' }, h(Markdown, { source })) })
       const [lead, ...more] = document.info.description.split('\n\n')
 
@@ -165,7 +225,13 @@ export const stream =
         'section',
         { id: 'stream', tabIndex: -1, 'aria-labelledby': 'stream-title' },
         h('h2', { id: 'stream-title' }, 'Stream'),
-        h('p', null, h('code', null, document.channels.stream.address), ` is a WebSocket. ${lead}`),
+        h(
+          'p',
+          null,
+          h('code', null, document.channels.stream.address),
+          ' is a WebSocket. ',
+          ...withCode(React, lead ?? '')
+        ),
         markdown('How to resume after a lost connection', more.join('\n\n')),
         h(
           'table',
@@ -187,7 +253,7 @@ export const stream =
                 'tr',
                 { key: name },
                 h('td', null, h('code', null, channelOf(name))),
-                h('td', null, messages[name].summary),
+                h('td', null, ...withCode(React, messages[name]!.summary)),
                 h(
                   'td',
                   null,

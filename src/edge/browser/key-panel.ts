@@ -1,32 +1,45 @@
-import { sessionKey } from './session-key.js'
+import { sessionKey } from './session-key.ts'
+import type { Container, ImmutableMap, Plugin } from './swagger.ts'
 
 const SCHEME = 'ApiKey'
 
-/** Requests the owner of a key from the service; returns the refusal's text for a bad key. */
-async function identify(key) {
-  const response = await fetch('/v1/me', { headers: { 'X-API-Key': key } })
-  const body = await response.json()
+/** The owner of a key, or the text of the service's refusal. */
+interface Owner {
+  readonly me?: {
+    readonly tenant: string
+    readonly limits: { readonly rate_limit_per_minute: number }
+    readonly scopes: readonly string[]
+  }
+  readonly refusal?: string
+}
+
+/** Requests the owner of a key from the service. */
+async function identify(key: string): Promise<Owner> {
+  const response = await fetch('v1/me', { headers: { 'X-API-Key': key } })
+  const body = (await response.json()) as NonNullable<Owner['me']> &
+    Readonly<Record<'title' | 'detail', string>>
   return response.ok ? { me: body } : { refusal: `${body.title}: ${body.detail}` }
 }
 
 /** Returns the key that a localnet on this machine offers; null elsewhere. */
-async function demoKey() {
-  const response = await fetch('/docs/demo-key')
-  return response.ok ? (await response.json()).key : null
+async function demoKey(): Promise<string | null> {
+  const response = await fetch('docs/demo-key')
+  return response.ok ? ((await response.json()) as { readonly key: string | null }).key : null
 }
 
 /** The panel for entering the key, shared by the endpoints and the stream. */
-export const keyPanel = ({ React }) => {
+export const keyPanel: Plugin = ({ React }) => {
   const { createElement: h, useEffect, useState, useSyncExternalStore } = React
 
-  function MillraceKeyPanel({ authActions, authSelectors, specSelectors }) {
+  function MillraceKeyPanel({ authActions, authSelectors, specSelectors }: Container) {
     const key = useSyncExternalStore(sessionKey.subscribe, sessionKey.get)
-    const [demo, setDemo] = useState(null)
+    const [demo, setDemo] = useState<string | null>(null)
     const [typed, setTyped] = useState('')
-    const [answer, setAnswer] = useState({})
+    const [answer, setAnswer] = useState<Owner>({})
 
     useEffect(() => {
       demoKey().then(setDemo, () => undefined)
+      return undefined
     }, [])
 
     useEffect(() => {
@@ -36,17 +49,19 @@ export const keyPanel = ({ React }) => {
         if (authSelectors.authorized().size > 0) authActions.logout([SCHEME])
         return undefined
       }
-      const schema = specSelectors.specJson().getIn(['components', 'securitySchemes', SCHEME]).toJS()
-      authActions.authorize({ [SCHEME]: { name: SCHEME, schema, value: key } })
-      identify(key)
-        .catch((error) => ({ refusal: `The service does not answer: ${error.message}` }))
+      const schemes = specSelectors
+        .specJson()
+        .getIn(['components', 'securitySchemes', SCHEME]) as ImmutableMap
+      authActions.authorize({ [SCHEME]: { name: SCHEME, schema: schemes.toJS(), value: key } })
+      void identify(key)
+        .catch((error: unknown) => ({ refusal: `The service does not answer: ${(error as Error).message}` }))
         .then((found) => isCurrent && setAnswer(found))
       return () => {
         isCurrent = false
       }
     }, [key])
 
-    function submit(event) {
+    function submit(event: Event): void {
       event.preventDefault()
       if (typed.trim() !== '') sessionKey.set(typed.trim())
       setTyped('')
@@ -69,7 +84,7 @@ export const keyPanel = ({ React }) => {
               placeholder: 'mr_live_…',
               spellCheck: false,
               autoComplete: 'off',
-              onChange: (event) => setTyped(event.target.value)
+              onChange: (event: Event) => setTyped((event.currentTarget as HTMLInputElement).value)
             }),
             h('button', { type: 'submit' }, 'Authorize'),
             demo !== null &&

@@ -1,18 +1,17 @@
+import type { DetailsProps } from './parts.ts'
+import type { Container, LibraryView, Plugin, View } from './swagger.ts'
+
 /** The page in one column: an introduction, the key, the endpoints and the stream. */
-export const layout = ({ React }) => {
+export const layout: Plugin = ({ React }) => {
   const { createElement: h } = React
 
-  function MillraceLayout({ getComponent, specSelectors, layoutActions, layoutSelectors }) {
+  function MillraceLayout({ getComponent, specSelectors, layoutActions, layoutSelectors }: Container) {
     const Markdown = getComponent('Markdown', true)
-    const Details = getComponent('MillraceDetails')
-    const KeyPanel = getComponent('MillraceKeyPanel', true)
-    const Stream = getComponent('MillraceStream', true)
-    const Operations = getComponent('operations', true)
-    const Models = getComponent('Models', true)
-    const Errors = getComponent('errors', true)
+    const Details = getComponent<View<DetailsProps>>('MillraceDetails')
+    const part = (name: string): LibraryView => getComponent(name, true)
 
     const info = specSelectors.info()
-    const [origin, ...conventions] = (info.get('description') ?? '').split('\n\n')
+    const [origin, ...conventions] = String(info.get('description') ?? '').split('\n\n')
     const filter = layoutSelectors.currentFilter()
     return h(
       'div',
@@ -20,16 +19,17 @@ export const layout = ({ React }) => {
       h(
         'header',
         null,
-        h('h1', null, info.get('title'), ' ', h('small', null, info.get('version'))),
+        h('h1', null, String(info.get('title')), ' ', h('small', null, String(info.get('version')))),
         h('div', { className: 'swagger-ui' }, h(Markdown, { source: origin })),
         h(
           'nav',
           { 'aria-label': 'Sections' },
+          h('a', { href: './' }, 'The market'),
           h('a', { href: '#endpoints' }, 'Endpoints'),
           h('a', { href: '#stream' }, 'Stream'),
-          h('a', { href: '/problems' }, 'Problems'),
-          h('a', { href: '/openapi.json' }, 'OpenAPI'),
-          h('a', { href: '/asyncapi.json' }, 'AsyncAPI')
+          h('a', { href: 'problems' }, 'Problems'),
+          h('a', { href: 'openapi.json' }, 'OpenAPI'),
+          h('a', { href: 'asyncapi.json' }, 'AsyncAPI')
         ),
         h(Details, {
           summary: 'Numbers, time, lists and errors',
@@ -37,7 +37,7 @@ export const layout = ({ React }) => {
             h('div', { className: 'swagger-ui' }, h(Markdown, { source: conventions.join('\n\n') }))
         })
       ),
-      h(KeyPanel),
+      h(part('MillraceKeyPanel'), null),
       h(
         'main',
         null,
@@ -54,12 +54,19 @@ export const layout = ({ React }) => {
               type: 'search',
               placeholder: 'candles, wallets, Market …',
               value: typeof filter === 'string' ? filter : '',
-              onChange: (event) => layoutActions.updateFilter(event.target.value)
+              onChange: (event: Event) =>
+                layoutActions.updateFilter((event.currentTarget as HTMLInputElement).value)
             })
           ),
-          h('div', { className: 'swagger-ui' }, h(Errors), h(Operations), h(Models))
+          h(
+            'div',
+            { className: 'swagger-ui' },
+            h(part('errors'), null),
+            h(part('operations'), null),
+            h(part('Models'), null)
+          )
         ),
-        h(Stream)
+        h(part('MillraceStream'), null)
       )
     )
   }

@@ -1,3 +1,6 @@
+import type { DetailsProps } from './parts.ts'
+import type { Container, ImmutableMap, LibraryView, Plugin, View } from './swagger.ts'
+
 const PROBLEM = 'application/problem+json'
 /**
  * Characters of a description that are shown unfolded; a longer first paragraph is cut after a sentence. Three lines,
@@ -5,15 +8,32 @@ const PROBLEM = 'application/problem+json'
  */
 const LEAD_LENGTH_MAX = 280
 
-const identity = (parameter) => `${parameter.in}.${parameter.name}`
+interface Parameter {
+  readonly in: string
+  readonly name: string
+  examples?: Readonly<Record<string, { readonly value: unknown }>>
+  example?: unknown
+}
+
+interface Operation {
+  readonly parameters?: readonly Parameter[]
+  'x-examples'?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+const identity = (parameter: { readonly in?: unknown; readonly name?: unknown }): string =>
+  `${String(parameter.in)}.${String(parameter.name)}`
 
 /**
  * Gathers the examples that OpenAPI spreads over the parameters of an operation, so that one of them fills the whole
  * form. The first one is filled in from the start.
  */
-export function gatherExamples(document) {
-  for (const operation of Object.values(document.paths).flatMap(Object.values)) {
-    const examples = {}
+export function gatherExamples(document: ApiDocument): ApiDocument {
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    const examples: Record<string, Record<string, unknown>> = {}
     for (const parameter of operation.parameters ?? [])
       for (const [name, { value }] of Object.entries(parameter.examples ?? {}))
         (examples[name] ??= {})[identity(parameter)] = value
@@ -29,34 +49,46 @@ export function gatherExamples(document) {
 }
 
 /** Splits a long first paragraph of a description after a sentence, into [shown text, folded text]. */
-export function splitLead(description) {
-  const [first, ...others] = description.split('\n\n')
+export function splitLead(description: string): readonly [shown: string, folded: string] {
+  const [first = '', ...others] = description.split('\n\n')
   if (first.length <= LEAD_LENGTH_MAX) return [description, '']
   const sentences = first.split(/(?<=[.!?]) (?=[A-Z`])/)
-  let shown = sentences.shift()
-  while (sentences.length > 0 && shown.length + sentences[0].length < LEAD_LENGTH_MAX / 2)
-    shown += ` ${sentences.shift()}`
+  let shown = sentences.shift()!
+  while (sentences.length > 0 && shown.length + sentences[0]!.length < LEAD_LENGTH_MAX / 2)
+    shown += ` ${sentences.shift()!}`
   return [[shown, ...others].join('\n\n'), sentences.join(' ')]
 }
 
+interface ParametersProps extends Container {
+  readonly operation: ImmutableMap
+  readonly parameters: Iterable<ImmutableMap>
+  readonly pathMethod: unknown
+}
+
+interface ResponsesProps extends Container {
+  readonly responses: ImmutableMap
+}
+
 /** Changes how the library shows an operation: examples fill the form, and long texts are folded. */
-export const operations = ({ React }) => {
+export const operations: Plugin = ({ React }) => {
   const { createElement: h, Fragment } = React
 
-  const withExamples = (Parameters) =>
-    function ParametersWithExamples(props) {
+  const withExamples = (Parameters: View<ParametersProps>) =>
+    function ParametersWithExamples(props: ParametersProps) {
       const { operation, parameters, pathMethod, specActions } = props
-      const examples = operation.get('x-examples')
-      const fill = (example) => () => {
+      const examples = operation.get('x-examples') as ImmutableMap | undefined
+      const fill = (example: ImmutableMap) => () => {
         for (const parameter of parameters) {
           const value = example.get(identity(parameter.toObject())) ?? parameter.getIn(['schema', 'default'])
-          specActions.changeParamByIdentity(pathMethod, parameter, value === undefined ? null : String(value))
+          const text = typeof value === 'string' ? value : JSON.stringify(value)
+          specActions.changeParamByIdentity(pathMethod, parameter, value === undefined ? null : text)
         }
       }
       return h(
         Fragment,
         null,
-        examples?.size > 1 &&
+        examples !== undefined &&
+          examples.size > 1 &&
           h(
             'p',
             { className: 'row examples' },
@@ -71,12 +103,12 @@ export const operations = ({ React }) => {
       )
     }
 
-  const withFoldedProblems = (Responses) =>
-    function ResponsesWithFoldedProblems(props) {
+  const withFoldedProblems = (Responses: View<ResponsesProps>) =>
+    function ResponsesWithFoldedProblems(props: ResponsesProps) {
       const { getComponent, responses } = props
       const Markdown = getComponent('Markdown', true)
-      const Details = getComponent('MillraceDetails')
-      const isProblem = (response) => response.hasIn?.(['content', PROBLEM])
+      const Details = getComponent<View<DetailsProps>>('MillraceDetails')
+      const isProblem = (response: ImmutableMap): boolean => response.hasIn?.(['content', PROBLEM]) === true
       const problems = responses.filter(isProblem)
       return h(
         Fragment,
@@ -104,17 +136,18 @@ export const operations = ({ React }) => {
       )
     }
 
-  const folded = (Headers, { getComponent }) =>
-    function FoldedHeaders(props) {
-      const Details = getComponent('MillraceDetails')
-      if (!props.headers?.size) return null
-      return h(Details, { summary: `Headers: ${props.headers.size}`, content: () => h(Headers, props) })
+  const folded = (Headers: LibraryView, { getComponent }: Container) =>
+    function FoldedHeaders(props: { readonly headers?: { readonly size: number } }) {
+      const Details = getComponent<View<DetailsProps>>('MillraceDetails')
+      const size = props.headers?.size ?? 0
+      if (size === 0) return null
+      return h(Details, { summary: `Headers: ${size}`, content: () => h(Headers, { ...props }) })
     }
 
-  const withFoldedText = (Markdown) =>
-    function MarkdownWithFoldedText(props) {
+  const withFoldedText = (Markdown: LibraryView) =>
+    function MarkdownWithFoldedText(props: { readonly source?: string }) {
       const [shown, rest] = splitLead(props.source ?? '')
-      if (rest === '') return h(Markdown, props)
+      if (rest === '') return h(Markdown, { ...props })
       return h(
         Fragment,
         null,
@@ -124,9 +157,14 @@ export const operations = ({ React }) => {
     }
 
   /** Names the field of a parameter for screen readers, by the name of the parameter. */
-  const labelled = (Form) =>
-    function LabelledForm(props) {
-      return h('label', null, h('span', { className: 'field-name' }, props.description), h(Form, props))
+  const labelled = (Form: LibraryView) =>
+    function LabelledForm(props: { readonly description?: string }) {
+      return h(
+        'label',
+        null,
+        h('span', { className: 'field-name' }, props.description),
+        h(Form, { ...props })
+      )
     }
 
   /**
@@ -134,13 +172,13 @@ export const operations = ({ React }) => {
    */
   const PlainPath =
     () =>
-    ({ text }) =>
+    ({ text }: { readonly text: string }) =>
       h('span', null, text)
 
   /** Marks an operation that needs a key, with a link to the key panel. */
   const AuthMark =
     () =>
-    ({ isAuthorized }) =>
+    ({ isAuthorized }: { readonly isAuthorized: boolean }) =>
       isAuthorized
         ? h('span', { className: 'auth-mark' }, 'key set')
         : h(
@@ -148,7 +186,7 @@ export const operations = ({ React }) => {
             {
               type: 'button',
               className: 'auth-mark',
-              onClick: () => document.querySelector('#key-input')?.focus()
+              onClick: () => document.querySelector<HTMLInputElement>('#key-input')?.focus()
             },
             'needs a key'
           )
