@@ -1,3 +1,4 @@
+import { learnClock, serviceNow } from './clock.ts'
 import { apiKey, keyRefusal } from './session.ts'
 
 /** URL that the service's paths are below: the folder of the page, also behind a proxy's prefix. */
@@ -69,7 +70,9 @@ export async function answerOf<T>(call: Call, signal?: AbortSignal): Promise<Ans
     method,
     headers: {
       ...(key !== '' && { 'X-API-Key': key }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' })
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      // A reading by JSON-RPC changes nothing.
+      ...(method === 'POST' && call.template !== '/v1/rpc' && { 'Idempotency-Key': newIdempotencyKey() })
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal })
@@ -83,10 +86,11 @@ export async function answerOf<T>(call: Call, signal?: AbortSignal): Promise<Ans
       2_000
     )
   })
+  learnClock(response.headers.get('date'))
   const parsed = await parsedBody(response)
   if (response.ok) {
     if (key === apiKey.value) keyRefusal.set(null)
-    return { body: parsed as T, call, receivedAtMs: Date.now() }
+    return { body: parsed as T, call, receivedAtMs: serviceNow() }
   }
   const problem = problemOf(response, parsed)
   if (problem.status === 401 && key === apiKey.value && key !== '') keyRefusal.set(problem.message)
@@ -117,6 +121,13 @@ function problemOf({ status, statusText, headers }: Response, body: unknown): Pr
     textOr(detail, 'The answer is not from the service: a proxy may have sent it.'),
     retryAfterMs
   )
+}
+
+/** Returns a new key of idempotency: 16 random bytes in hexadecimal. A page without a secure context has no UUIDs. */
+function newIdempotencyKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
 }
 
 /** Returns a call as a command for a terminal. The key is a variable, so that the command can be shared. */

@@ -18,10 +18,16 @@ const VIEWS: Readonly<Record<string, () => Promise<View>>> = {
   token: async () => (await import('./views/token.ts')).TokenView,
   wallet: async () => (await import('./views/wallet.ts')).WalletView,
   pool: async () => (await import('./views/pool.ts')).PoolView,
-  tx: async () => (await import('./views/transaction.ts')).TransactionView
+  tx: async () => (await import('./views/transaction.ts')).TransactionView,
+  tenant: async () => (await import('./views/tenant.ts')).TenantView,
+  operator: async () => (await import('./views/operator.ts')).OperatorView
 }
 
-const SECTIONS = [['Market', 'market']] as const
+const SECTIONS = [
+  ['Market', 'market'],
+  ['Tenant', 'tenant'],
+  ['Operator', 'operator']
+] as const
 
 /** The page: a head with search, and the view that the URL names. */
 export function App(): JSX.Element {

@@ -13,6 +13,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { answerOf, callOf, Problem, type Answer, type Call } from './api.ts'
 import type { Candle, Candles, Trade } from './answers.ts'
 import { bucketOf, grown, withNewer, type Interval } from './candles.ts'
+import { serviceNow } from './clock.ts'
 import { ProblemNote } from './elements.ts'
 import { amount, decimal, usd } from './format.ts'
 import { isDark } from './session.ts'
@@ -150,7 +151,7 @@ export function CandleChart(props: ChartProps): JSX.Element {
     // A bucket also ends when nobody trades.
     const ticker = setInterval(() => {
       const last = candles.at(-1)
-      if (last !== undefined && !last.closed && bucketOf(Date.now(), interval) > last.ts_ms)
+      if (last !== undefined && !last.closed && bucketOf(serviceNow(), interval) > last.ts_ms)
         checkSoon(CHECK_MS)
     }, 2_000)
     chart.onNearStart(READ_AHEAD, () => void readOlder())

@@ -2,13 +2,14 @@ import { h, type ComponentChildren, type JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Problem } from './api.ts'
 import { Avatar } from './avatar.ts'
+import { serviceNow } from './clock.ts'
 import { age, nameText, percent, short } from './format.ts'
 import { linkTo } from './place.ts'
 import { Store, useStore } from './store.ts'
 
-/** The browser's time in Unix milliseconds, each second: ages follow it. */
-const now = new Store(Date.now())
-setInterval(() => document.hidden || now.set(Date.now()), 1_000)
+/** The time of the service in Unix milliseconds, each second: ages follow it. */
+const now = new Store(serviceNow())
+setInterval(() => document.hidden || now.set(serviceNow()), 1_000)
 
 /** The age of a time, which grows. */
 export function Age({ ms }: { readonly ms: number }): JSX.Element {

@@ -137,7 +137,7 @@ function Explained({ origin, close }: { readonly origin: Origin; readonly close:
       h(
         'dd',
         null,
-        `${new Date(receivedAtMs).toISOString().slice(0, 19).replace('T', ' ')} UTC, by the clock of this browser`
+        `${new Date(receivedAtMs).toISOString().slice(0, 19).replace('T', ' ')} UTC, by the clock of the service`
       ),
       h('dt', null, 'Request'),
       h(

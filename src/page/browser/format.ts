@@ -24,8 +24,10 @@ export function amount(value: Known): string {
 /** A sum in USD in a few characters. */
 export function usd(value: Known): string {
   if (!isKnown(value)) return UNKNOWN
-  if (Math.abs(value) >= 1_000) return `$${compact.format(value)}`
-  return value !== 0 && Math.abs(value) < 0.01 ? `$${decimal(value)}` : `$${cents.format(value)}`
+  const size = Math.abs(value)
+  const text =
+    size >= 1_000 ? compact.format(size) : size !== 0 && size < 0.01 ? decimal(size) : cents.format(size)
+  return `${value < 0 ? '−' : ''}$${text}`
 }
 
 /** A price with five significant digits. Zeros after the point are counted: `0.0₄2279` is 0.00002279. */

@@ -1,6 +1,7 @@
 import { h, type JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Trade } from './answers.ts'
+import { serviceNow } from './clock.ts'
 import { AddressLink, Age, Choice, Panel } from './elements.ts'
 import { Value, type Origin } from './explain.ts'
 import { amount, count, decimal, usd, usdPrice } from './format.ts'
@@ -107,7 +108,7 @@ export function tradeOrigin(trade: Trade, of: TapeOf) {
     call,
     field: `data[].${field}`,
     value: trade[field],
-    receivedAtMs: Date.now(),
+    receivedAtMs: serviceNow(),
     slot: trade.slot,
     signature: trade.signature
   })
