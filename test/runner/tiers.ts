@@ -67,7 +67,7 @@ export const FULL = [
   /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept)\./,
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
   /^test\/cli\/export-python\./,
-  /^test\/house\/image\.|^test\/localnet\/node\/validator\./
+  /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/page-long\./
 ]
 export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))
 

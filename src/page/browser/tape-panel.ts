@@ -5,7 +5,8 @@ import { serviceNow } from './clock.ts'
 import { AddressLink, Age, Choice, Panel } from './elements.ts'
 import { Value, type Origin } from './explain.ts'
 import { amount, count, decimal, usd, usdPrice } from './format.ts'
-import { NO_FILTER, tradesCall, useTape, type OnTrades, type TapeFilter, type TapeOf } from './trade-tape.ts'
+import { NO_FILTER, type TapeFilter } from './tape-rows.ts'
+import { tradesCall, useTape, type OnTrades, type TapeOf } from './trade-tape.ts'
 import { VirtualRows } from './virtual-rows.ts'
 
 const ROW_HEIGHT = 30

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { answerOf, callOf, Problem, type Answer, type Call } from './api.ts'
 import type { List, Trade } from './answers.ts'
 import { useStream } from './live.ts'
+import { joined, NO_FILTER, passes, type TapeFilter } from './tape-rows.ts'
 
 /** Trades that are held; beyond them older ones are dropped, and read again when somebody scrolls there. */
 const TRADES_MAX = 10_000
@@ -9,32 +10,6 @@ const PAGE_TRADES = 100
 /** Pages that are read to close a gap of the stream; a larger one becomes a new list. */
 const GAP_PAGES_MAX = 20
 const GAP_PAGE_TRADES = 1_000
-
-export interface TapeFilter {
-  readonly side: 'buy' | 'sell' | null
-  readonly minUsd: number | null
-  readonly venue: string | null
-}
-
-export const NO_FILTER: TapeFilter = { side: null, minUsd: null, venue: null }
-
-/** Returns whether a trade passes a filter, as the service filters its lists. */
-export function passes({ event, amount_usd: usd, venue }: Trade, filter: TapeFilter): boolean {
-  return (
-    (filter.side === null || event === filter.side) &&
-    (filter.minUsd === null || (usd !== null && usd >= filter.minUsd)) &&
-    (filter.venue === null || venue === filter.venue)
-  )
-}
-
-/** Joins trades, the newest first, each once: cursors are their identity. */
-export function joined(newer: readonly Trade[], older: readonly Trade[]): Trade[] {
-  const known = new Set(newer.map(({ cursor }) => cursor))
-  const all = [...newer, ...older.filter(({ cursor }) => !known.has(cursor))]
-  for (let at = 1; at < all.length; at++)
-    if (all[at - 1]!.cursor < all[at]!.cursor) return all.sort((a, b) => b.cursor - a.cursor)
-  return all
-}
 
 /** Listens to the trades that arrive. */
 export type OnTrades = (trades: readonly Trade[]) => void
@@ -44,7 +19,7 @@ export interface Tape {
   readonly rows: readonly Trade[]
   readonly problem: Problem | null
   readonly isLoaded: boolean
-  /** Cursors of trades that arrived after the first list. */
+  /** Returns whether a trade arrived after the first list. */
   readonly isFresh: (cursor: number) => boolean
   /** The call whose list has the rows; it explains them. */
   readonly answer: Answer<List<Trade>> | null
@@ -148,12 +123,11 @@ export function useTape(of: TapeOf, filter: TapeFilter, onTrades: OnTrades): Tap
     () => joined(isUnfiltered ? live : live.filter((trade) => passes(trade, filter)), older),
     [live, older, filterText]
   )
-  const fresh = useMemo(() => new Set(live.map(({ cursor }) => cursor)), [live])
   return {
     rows,
     problem,
     isLoaded: answer !== null,
-    isFresh: (cursor) => fresh.has(cursor),
+    isFresh: (cursor) => start !== null && cursor > (start.since ?? -1),
     answer,
     readOlder: () => {
       if (next === null || isReading || rows.length >= TRADES_MAX) return

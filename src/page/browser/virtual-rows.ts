@@ -84,6 +84,7 @@ export function VirtualRows<Row>({
           'div',
           {
             key: keyOf(row),
+            'data-key': keyOf(row),
             role: 'row',
             class: `virtual-row ${classOf(row)}`,
             'aria-rowindex': from + at + 2,

@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { ownDirectory } from '../own-directory.ts'
+import { until } from '../service/asking.ts'
+import { startBusyLocalnetProcess, startLocalnetProcess } from '../service/localnet-process.ts'
+import { ADMIN_KEY } from '../service/service-process.ts'
+import { openWatchedPage, openWithDemoKey, testInBrowser } from './chromium.ts'
+import { startPrefixProxy } from './prefix-proxy.ts'
+
+const WSOL = 'So11111111111111111111111111111111111111112'
+const FAST = ['--localnet-slot-ms', '150']
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+/** Returns the serious violations of accessibility rules that axe finds. */
+async function seriousViolations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate<readonly Violation[]>(
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
+  )
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`)
+}
+
+/** Returns the cursors of all rows of a tape, by scrolling through it. */
+async function cursorsOf(page: Page): Promise<number[]> {
+  return page.evaluate<number[]>(`(async () => {
+    const box = document.querySelector('.virtual-box')
+    const found = new Set()
+    for (let top = 0; ; top += 300) {
+      box.scrollTop = top
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+      for (const row of box.querySelectorAll('[data-key]')) found.add(Number(row.dataset.key))
+      if (top > box.scrollHeight) break
+    }
+    box.scrollTop = 0
+    return [...found].sort((a, b) => b - a)
+  })()`)
+}
+
+testInBrowser(t, 'axe finds nothing serious in any view, dark and light', async (t, browser) => {
+  const service = await startBusyLocalnetProcess(t, ownDirectory(t), FAST)
+  const { body } = await service.get(`/v1/tokens/${WSOL}/trades?limit=1`)
+  const { trader, pool, signature } = body.data[0] as Readonly<Record<string, string>>
+  const views = [
+    ...['#/', `#/token/${WSOL}`, `#/wallet/${trader}`, `#/pool/${pool}`, `#/tx/${signature}`],
+    ...['account', 'stream', 'webhooks', 'transactions', 'revenue', 'coverage'].map(
+      (name) => `#/tenant/${name}`
+    ),
+    ...['tree', 'nodes', 'index', 'tenants'].map((name) => `#/operator/${name}`)
+  ]
+  for (const colorScheme of ['dark', 'light'] as const) {
+    const watched = await openWatchedPage(browser, service.url, { colorScheme, reducedMotion: 'reduce' })
+    const { page, complaints, strangers } = watched
+    await page.addInitScript(`sessionStorage.setItem('millrace.key', '${ADMIN_KEY}')`)
+    for (const view of views) {
+      await page.goto(`${service.url}/${view}`)
+      await page.locator('.panel').first().waitFor()
+      await until(async () => (await page.locator('.loading').count()) === 0, `${view} has its answers`)
+      t.same(await seriousViolations(page), [], `${colorScheme} ${view}`)
+    }
+    t.same(complaints, [])
+    t.same(strangers, [])
+    await page.close()
+  }
+})
+
+testInBrowser(t, 'a stream that is cut and comes back leaves no hole in the tape', async (t, browser) => {
+  const service = await startBusyLocalnetProcess(t, ownDirectory(t), FAST)
+  const proxy = await startPrefixProxy(t, 'cut', service.url)
+  const page = await browser.newPage()
+  let sockets = 0
+  page.on('websocket', () => sockets++)
+  await openWithDemoKey(page, `${proxy.url}#/token/${WSOL}`)
+  const table = page.locator('.virtual')
+  await table.waitFor()
+  const shown = async (): Promise<number> => Number(await table.getAttribute('aria-rowcount'))
+  const first = await shown()
+  await until(async () => (await shown()) > first, 'trades arrive')
+  for (let cut = 0; cut < 2; cut++) {
+    const before = sockets
+    proxy.cut()
+    await until(() => Promise.resolve(sockets > before), 'the page reconnects')
+    const count = await shown()
+    await until(async () => (await shown()) > count + 3, 'trades arrive again')
+  }
+  const tape = await cursorsOf(page)
+  const { body } = await service.get(`/v1/tokens/${WSOL}/trades?limit=1000`)
+  const stored = body.data.map(({ cursor }) => cursor as number)
+  const [newest, oldest] = [tape[0]!, Math.max(tape.at(-1)!, stored.at(-1)!)]
+  const between = (cursors: readonly number[]): number[] =>
+    cursors.filter((cursor) => cursor <= newest && cursor >= oldest)
+  t.ok(between(stored).length > 15)
+  t.same(between(tape), between(stored), 'each stored trade is in the tape once')
+})
+
+testInBrowser(
+  t,
+  'the page works below a prefix, and goes on after a restart of the service',
+  async (t, browser) => {
+    const directory = ownDirectory(t)
+    const service = await startBusyLocalnetProcess(t, directory, FAST)
+    const proxy = await startPrefixProxy(t, 'millrace', service.url)
+    const { page, complaints, strangers } = await openWatchedPage(browser, proxy.url.slice(0, -1))
+    await openWithDemoKey(page, `${proxy.url}#/token/${WSOL}`)
+    await page.locator('.chart canvas').first().waitFor()
+    await page.locator('.fresh').first().waitFor()
+    t.same(complaints, [])
+    t.same(strangers, [], 'every request has the prefix')
+
+    await page.getByRole('link', { name: 'API', exact: true }).click()
+    await page.waitForSelector('.opblock')
+    t.equal(page.url(), `${proxy.url}docs`)
+    await page.getByRole('link', { name: 'The market' }).click()
+    t.equal(page.url(), proxy.url)
+    await page.goto(`${proxy.url}#/token/${WSOL}`)
+    await page.locator('.fresh').first().waitFor()
+
+    await service.end('SIGTERM')
+    await page.locator('.problem').first().waitFor()
+    const next = await startLocalnetProcess(t, directory, FAST)
+    proxy.target = next.url
+    await until(async () => (await page.locator('.problem').count()) === 0, 'the problems are gone')
+    const newest = async (): Promise<string | null> =>
+      page.locator('.virtual-box [data-key]').first().getAttribute('data-key')
+    const before = await newest()
+    await until(async () => (await newest()) !== before, 'trades arrive without a reload')
+  }
+)
+
+testInBrowser(t, 'ten thousand rows scroll, and only the visible ones are drawn', async (t, browser) => {
+  const service = await startBusyLocalnetProcess(t, ownDirectory(t), FAST)
+  const { page, complaints } = await openWatchedPage(browser, service.url)
+  const { body } = await service.get(`/v1/tokens/${WSOL}/trades?limit=1`)
+  const [sample] = body.data
+  const first = sample!['cursor'] as number
+  await page.route(`${service.url}/v1/tokens/${WSOL}/trades?**`, async (route) => {
+    const after = Number(new URL(route.request().url()).searchParams.get('after') ?? 0)
+    const data = Array.from({ length: 100 }, (_, at) => ({ ...sample, cursor: first - after - at }))
+    await route.fulfill({ json: { tenant: 'demo', data, nextCursor: String(after + 100) } })
+  })
+  await openWithDemoKey(page, `${service.url}/#/token/${WSOL}`)
+  const table = page.locator('.virtual')
+  await table.waitFor()
+  await until(async () => {
+    await page.evaluate("document.querySelector('.virtual-box').scrollTop = 1e9")
+    return Number(await table.getAttribute('aria-rowcount')) > 10_000
+  }, 'all rows are read')
+  t.ok((await page.locator('.virtual-box [data-key]').count()) < 60)
+  t.same(complaints, [])
+})
+
+testInBrowser(t, 'a revoked key and a used-up quota are said, and the page stands', async (t, browser) => {
+  const service = await startBusyLocalnetProcess(t, ownDirectory(t), FAST)
+  const admin = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${service.url}${path}`, {
+      method,
+      headers: { 'x-api-key': ADMIN_KEY, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    return (await answer.json()) as Readonly<Record<'id' | 'key', string>>
+  }
+  const makeKey = (limit: number) =>
+    admin('POST', '/v1/admin/keys', {
+      ...{ tenant: 'demo', name: 'of the test', scopes: ['data:read', 'stream'] },
+      rate_limit_per_minute: limit
+    })
+  const { id, key } = await makeKey(600)
+  const { page } = await openWatchedPage(browser, service.url)
+  await page.addInitScript(`sessionStorage.setItem('millrace.key', '${key}')`)
+  await page.goto(`${service.url}/#/token/${WSOL}`)
+  await page.locator('.chart canvas').first().waitFor()
+  await admin('DELETE', `/v1/admin/keys/${id}`)
+  await page.getByRole('alert').filter({ hasText: 'revoked' }).waitFor()
+  await page.getByRole('button', { name: 'Use another key' }).click()
+  await page.getByRole('button', { name: 'Open with the demo key' }).waitFor()
+  await page.close()
+
+  const small = await makeKey(3)
+  const other = await browser.newPage()
+  await other.addInitScript(`sessionStorage.setItem('millrace.key', '${small.key}')`)
+  await other.goto(`${service.url}/#/`)
+  await other.locator('.problem', { hasText: 'this key may make 3 requests a minute' }).first().waitFor()
+  t.ok(await other.locator('.search input').isVisible())
+  await other.close()
+})
