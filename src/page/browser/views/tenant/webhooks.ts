@@ -128,11 +128,11 @@ function WebhookPanel({ webhook, from, onChange }: WebhookPanelProps): JSX.Eleme
           ` ${test.done.status_code ?? ''} ${test.done.error ?? ''} in ${test.done.duration_ms} ms`
         ),
     [test, change].map(({ problem }, at) => (problem === null ? null : h(ProblemNote, { key: at, problem }))),
-    isOpen ? h(Deliveries, { id }) : null
+    isOpen ? h(AttemptList, { id }) : null
   )
 }
 
-function Deliveries({ id }: { readonly id: Webhook['id'] }): JSX.Element {
+function AttemptList({ id }: { readonly id: Webhook['id'] }): JSX.Element {
   const { answer, problem, refetch } = useAnswer<List<Attempt>>(
     callOf('/v1/webhooks/{id}/deliveries', { id }, { limit: ATTEMPTS_MAX }),
     REFETCH_MS
