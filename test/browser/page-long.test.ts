@@ -192,3 +192,51 @@ testInBrowser(t, 'a revoked key and a used-up quota are said, and the page stand
   t.ok(await other.locator('.search input').isVisible())
   await other.close()
 })
+
+testInBrowser(
+  t,
+  'a tenant cuts and resumes the stream, watches an address, and gets its rows',
+  async (t, browser) => {
+    const service = await startBusyLocalnetProcess(t, ownDirectory(t), FAST)
+    const { page, complaints } = await openWatchedPage(browser, service.url)
+    await openWithDemoKey(page, `${service.url}/#/tenant/stream`)
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    const frames = page.locator('.frames summary')
+    await frames.filter({ hasText: '"type":"event"' }).first().waitFor()
+    await page.getByRole('button', { name: 'Cut the connection' }).click()
+    await frames.filter({ hasText: '· disconnected' }).first().waitFor()
+    await frames.filter({ hasText: '→ {"subscribe":' }).first().waitFor()
+    await frames.filter({ hasText: '"since":' }).first().waitFor()
+    await frames.filter({ hasText: '· live:' }).first().waitFor()
+
+    const { body } = await service.get(`/v1/tokens/${WSOL}/trades?limit=100`)
+    const [first, ...others] = [...new Set(body.data.map(({ trader }) => trader as string))].slice(0, 30)
+    await page.goto(`${service.url}/#/tenant/revenue`)
+    await page.getByLabel('Watch', { exact: true }).fill(first!)
+    await page.getByRole('button', { name: 'Watch', exact: true }).click()
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    // One of many traders trades soon.
+    await page.evaluate(`Promise.all(${JSON.stringify(others)}.map((address) => fetch('v1/revenue/accounts', {
+      method: 'POST',
+      headers: { 'x-api-key': sessionStorage.getItem('millrace.key'), 'content-type': 'application/json' },
+      body: JSON.stringify({ address })
+    })))`)
+    const ledger = page.locator('[aria-label="Rows of the ledger, newest first"] tbody tr')
+    await until(async () => (await ledger.count()) > 0, 'the ledger has a row')
+    await page.getByRole('button', { name: 'Draw' }).click()
+    await page.locator('.days rect').first().waitFor({ state: 'attached' })
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download CSV' }).click()
+    const file = readFileSync(await (await downloaded).path(), 'utf8')
+    t.match(file, /^ts,slot,signature,address,/)
+    t.ok(file.split('\r\n').length > 2)
+    t.same(complaints, [])
+
+    await page.goto(`${service.url}/#/tenant/webhooks`)
+    await page.getByLabel('URL', { exact: true }).fill('https://receiver.invalid/hook')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.locator('.problem', { hasText: 'public addresses' }).waitFor()
+    await page.goto(`${service.url}/#/operator/tree`)
+    await page.locator('.problem', { hasText: 'lacks the scope admin' }).waitFor()
+  }
+)

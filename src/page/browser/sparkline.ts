@@ -4,7 +4,7 @@ import type { Candles } from './answers.ts'
 import { percent } from './format.ts'
 import { useAnswer } from './use-answer.ts'
 
-const WIDTH = 96
+const WIDTH = 80
 const HEIGHT = 28
 /** Refetch interval in milliseconds; a bucket of the shortest line is a minute. */
 const REFETCH_MS = 60_000
