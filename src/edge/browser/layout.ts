@@ -11,7 +11,7 @@ export const layout: Plugin = ({ React }) => {
     const part = (name: string): LibraryView => getComponent(name, true)
 
     const info = specSelectors.info()
-    const [origin, ...conventions] = String(info.get('description') ?? '').split('\n\n')
+    const [origin, ...conventions] = (info.get('description') ?? '').split('\n\n')
     const filter = layoutSelectors.currentFilter()
     return h(
       'div',
@@ -19,7 +19,7 @@ export const layout: Plugin = ({ React }) => {
       h(
         'header',
         null,
-        h('h1', null, String(info.get('title')), ' ', h('small', null, String(info.get('version')))),
+        h('h1', null, info.get('title'), ' ', h('small', null, info.get('version'))),
         h('div', { className: 'swagger-ui' }, h(Markdown, { source: origin })),
         h(
           'nav',

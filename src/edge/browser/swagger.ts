@@ -48,7 +48,7 @@ export interface Container {
   /** Returns a component; the library calls a component that reads its state a container. */
   readonly getComponent: <Component = LibraryView>(name: string, isContainer?: boolean) => Component
   readonly specSelectors: {
-    info(): ImmutableMap
+    info(): { get(name: 'title' | 'version' | 'description'): string | undefined }
     specJson(): ImmutableMap
   }
   readonly specActions: {

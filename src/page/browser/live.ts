@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { connect, type Channel, type ItemOf, type Notice, type StreamError } from '../../client/client.ts'
 import { SERVICE_URL } from './api.ts'
+import { PatientSocket } from './patient-socket.ts'
 import { apiKey, keyRefusal } from './session.ts'
 import { Store, useStore } from './store.ts'
 
@@ -28,7 +29,7 @@ export function useStream<const C extends Channel>(
   handed.current = onItems
   useEffect(() => {
     if (key === '' || since === undefined || channels.length === 0) return undefined
-    const client = connect({ url: SERVICE_URL.href, key, onNotice })
+    const client = connect({ url: SERVICE_URL.href, key, onNotice, WebSocket: PatientSocket })
     const subscription = client.subscribe(channels, { since })
     subscriptions++
     let waiting: ItemOf<C>[] = []

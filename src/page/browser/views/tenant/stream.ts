@@ -4,6 +4,7 @@ import { connect, type Channel, type Client } from '../../../../client/client.ts
 import { SERVICE_URL } from '../../api.ts'
 import { Panel } from '../../elements.ts'
 import { count } from '../../format.ts'
+import { PatientSocket } from '../../patient-socket.ts'
 import { apiKey } from '../../session.ts'
 
 /** Frames that are shown; a busy channel sends a screenful a second. */
@@ -151,7 +152,7 @@ class ConsoleSession {
       socket.addEventListener('close', ({ code, reason }) => this.#add('·', `closed with ${code} ${reason}`))
     }
     const sent = (text: string): void => this.#add('→', text)
-    class RecordedSocket extends WebSocket {
+    class RecordedSocket extends PatientSocket {
       constructor(url: string) {
         super(url)
         opened(this)
