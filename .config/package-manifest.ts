@@ -35,7 +35,10 @@ function putClient(): void {
     './webhooks': built('webhooks'),
     './package.json': './package.json'
   }
-  writeFileSync(MANIFEST, `${JSON.stringify({ ...Object.fromEntries(kept), exports }, null, 2)}\n`)
+  writeFileSync(
+    MANIFEST,
+    `${JSON.stringify({ ...Object.fromEntries(kept), sideEffects: false, exports }, null, 2)}\n`
+  )
 }
 
 const [command] = process.argv.slice(2)

@@ -1,53 +1,24 @@
-import type { Channel } from './events.ts'
-import { settingsOf, type ConnectOptions } from './options.ts'
-import { Subscription } from './subscription.ts'
-
+export type * from './api.ts'
+export { ApiError, ConnectionError, type ApiErrorCode } from './api-error.ts'
 export type * from './events.ts'
+export type { Listing, Page } from './listing.ts'
+export { createMillrace, type FetchOptions, type Millrace, type Webhooks } from './millrace.ts'
+export { VENUES } from './operations.ts'
 export type { ConnectOptions, Notice } from './options.ts'
+export type { Quota, Quotas } from './quota.ts'
+export type { Clock, MillraceOptions, RequestOptions } from './request-options.ts'
+export { RpcError, type Rpc } from './rpc.ts'
+export { connect, type Client } from './stream-client.ts'
 export { StreamError } from './stream-error.ts'
 export type { Subscription } from './subscription.ts'
-
-/** Channels of a connection, and connections of a key: the limits of the service. */
-const CHANNELS_MAX = 50
-const CONNECTIONS_MAX = 20
-
-export interface Client {
-  /**
-   * Subscribes to live events, or to the events after the cursor `since` and then live ones. Each subscription has
-   * its own connection, and reconnects until it is left or closed. Throws TypeError if the service would refuse the
-   * subscription: no channel, more than 50 channels, or more than 20 subscriptions at once.
-   */
-  subscribe<const C extends Channel>(
-    channels: readonly C[],
-    options?: { readonly since?: number | null }
-  ): Subscription<C>
-  /** Ends all subscriptions. */
-  close(): void
-}
-
-/**
- * Returns a client of the stream, for browsers and Node 20 or later. Connects with the first `subscribe`. Throws TypeError
- * when `url` is not a URL, or when the platform has no `WebSocket` (Node 20) and the options name none.
- */
-export function connect(options: ConnectOptions): Client {
-  const settings = settingsOf(options)
-  const open = new Set<Subscription>()
-  return {
-    subscribe(channels, { since = null } = {}) {
-      const names = [...new Set(channels)]
-      if (names.length === 0 || names.length > CHANNELS_MAX)
-        throw new TypeError(`a subscription has 1 to ${CHANNELS_MAX} channels, not ${names.length}`)
-      if (open.size === CONNECTIONS_MAX)
-        throw new TypeError(`${CONNECTIONS_MAX} subscriptions are open, which is all that a key can have`)
-      if (since !== null && !(Number.isSafeInteger(since) && since >= 0))
-        throw new TypeError(`${since} is not a cursor`)
-      const subscription = new Subscription(settings, names, since, () => open.delete(kept))
-      const kept = subscription as Subscription
-      open.add(kept)
-      return subscription
-    },
-    close() {
-      for (const subscription of [...open]) subscription.close()
-    }
-  }
-}
+export type {
+  Bundles,
+  FollowOptions,
+  LandedAt,
+  SendOptions,
+  SignedTransaction,
+  Transactions
+} from './transactions.ts'
+export { WebhookVerificationError } from './webhook-error.ts'
+export type { VerifyOptions, WebhookBatch, WebhookEvent, WebhookHeaders } from './webhooks.ts'
+export { verify } from './webhooks.ts'

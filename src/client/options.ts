@@ -10,7 +10,14 @@ export interface Socket {
 
 /** A notification for logs; the program need not react to it. */
 export interface Notice {
-  readonly kind: 'connected' | 'live' | 'disconnected' | 'refetching' | 'slow_consumer' | 'warning'
+  readonly kind:
+    | 'connected'
+    | 'live'
+    | 'disconnected'
+    | 'refetching'
+    | 'slow_consumer'
+    | 'warning'
+    | 'retrying'
   readonly message: string
 }
 

@@ -1,4 +1,7 @@
-import { connect, StreamError, type Channel, type Notice } from '../../client/client.ts'
+import type { Channel } from '../../client/events.ts'
+import type { Notice } from '../../client/options.ts'
+import { connect } from '../../client/stream-client.ts'
+import { StreamError } from '../../client/stream-error.ts'
 import { readCursor } from '../../market/cursor.ts'
 import { isFault, streamChannelOf } from '../channel.ts'
 import { BadUsage, type Invocation } from '../../kernel/cli/command.ts'
