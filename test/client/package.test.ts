@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { SourceMap } from 'node:module'
+import { gzipSync } from 'node:zlib'
 import { nodeResolve } from '@rollup/plugin-node-resolve'
 import { build } from 'esbuild'
 import { rollup } from '@rollup/wasm-node'
@@ -42,6 +43,45 @@ for await (const item of connect(options).subscribe(['revenue']))
 new StreamError('code', 'message').code satisfies string
 `
 
+const TYPED_REST = `
+import { ApiError, createMillrace, VENUES, type Trade, type Venue } from 'millrace/client'
+
+const millrace = createMillrace({ url: 'http://127.0.0.1:8900', key: 'k' })
+const trades: Trade[] = []
+for await (const trade of millrace.tokens.trades('A', { venue: 'pumpswap', min_usd: 5, from: new Date(0) })) {
+  trades.push(trade)
+  trade.venue satisfies Venue
+  trade.price satisfies number | null
+}
+const page = await millrace.market.launches({ limit: 5 })
+page.nextCursor satisfies string | null
+page.data[0]!.mint satisfies string
+VENUES[0] satisfies Venue
+// @ts-expect-error there is no such venue
+millrace.tokens.trades('A', { venue: 'nasdaq' })
+// @ts-expect-error there is no such parameter
+millrace.tokens.trades('A', { venues: 'pumpswap' })
+// @ts-expect-error a webhook needs channels
+millrace.webhooks.create({ url: 'https://example.com' })
+const { id, secret } = await millrace.webhooks.create({ url: 'https://example.com', channels: ['launches'] })
+id satisfies number
+secret satisfies string
+try {
+  const { signature } = await millrace.tx.send(new Uint8Array(), { skip_preflight: false })
+  for await (const { state } of millrace.tx.follow(signature)) state satisfies string | null
+} catch (error) {
+  if (error instanceof ApiError && error.code === 'preflight_failed') error.problem!.logs satisfies readonly string[] | undefined
+  // @ts-expect-error there is no such code
+  if (error instanceof ApiError && error.code === 'no_such_code') throw error
+}
+const slot: number = await millrace.rpc.call<number>('getSlot')
+for await (const item of millrace.stream.subscribe(['launches'])) if (item.kind === 'launch') item.data.symbol satisfies string
+const batch = await millrace.webhooks.verify(new Headers(), '{}', secret)
+batch.batch_id satisfies string
+new URL(millrace.rpc.url)
+slot satisfies number
+`
+
 const TYPED_WEBHOOKS = `
 import { createServer } from 'node:http'
 import { verify, WebhookVerificationError } from 'millrace/webhooks'
@@ -71,7 +111,7 @@ console.log(JSON.stringify([webhook_id, refused instanceof WebhookVerificationEr
 `
 
 const READER = `
-import { connect } from 'millrace/client'
+import { connect, createMillrace } from 'millrace/client'
 
 const [url, key, mint] = process.argv.slice(2)
 const WebSocket = globalThis.WebSocket ?? (await import('ws')).default
@@ -81,8 +121,16 @@ for await (const { kind } of client.subscribe(['trades:' + mint])) {
   kinds.push(kind)
   if (kinds.length === 3) break
 }
-console.log(JSON.stringify({ version: process.version, kinds }))
+const millrace = createMillrace({ url, key, WebSocket })
+const rows = await millrace.tokens.trades(mint, { limit: 2 }).take(5)
+const cursors = new Set(rows.map(({ cursor }) => cursor))
+const { code } = await millrace.tokens.get('no-address').catch((error) => error)
+const version = globalThis.Bun?.version ?? globalThis.Deno?.version.deno ?? process.version
+console.log(JSON.stringify({ version, kinds, trades: cursors.size, code }))
 `
+
+/** What the reader prints beside the version. */
+const READ = { kinds: ['trade', 'trade', 'trade'], trades: 5, code: 'invalid_address' }
 
 const project = await installPackedClient(t)
 // Before the first test: the folder is removed when all tests that were started have ended.
@@ -117,14 +165,14 @@ t.test('a place in the built client leads back to its source', async (t) => {
       `sourceMappingURL=${file.split('/').at(-1)}.map`
     )
   }
-  const script = readFileSync(join(project.client, 'dist/client/client.js'), 'utf8').split('\n')
+  const script = readFileSync(join(project.client, 'dist/client/stream-client.js'), 'utf8').split('\n')
   const line = script.findIndex((each) => each.includes('export function connect'))
   const map = new SourceMap(
-    JSON.parse(readFileSync(join(project.client, 'dist/client/client.js.map'), 'utf8')) as never
+    JSON.parse(readFileSync(join(project.client, 'dist/client/stream-client.js.map'), 'utf8')) as never
   )
   const entry = map.findEntry(line, 0) as { readonly originalLine: number }
   t.match(
-    readFileSync(join(ROOT, 'src/client/client.ts'), 'utf8').split('\n')[entry.originalLine],
+    readFileSync(join(ROOT, 'src/client/stream-client.ts'), 'utf8').split('\n')[entry.originalLine],
     /function connect/
   )
 })
@@ -141,6 +189,7 @@ t.test('a TypeScript project gets the types under each module resolution', async
   symlinkSync(join(ROOT, 'node_modules/undici-types'), join(project.folder, 'node_modules/undici-types'))
   project.write('typed.ts', TYPED)
   project.write('typed-webhooks.ts', TYPED_WEBHOOKS)
+  project.write('typed-rest.ts', TYPED_REST)
   for (const [module, moduleResolution] of [
     ['nodenext', 'nodenext'],
     ['node20', 'node16'],
@@ -150,10 +199,36 @@ t.test('a TypeScript project gets the types under each module resolution', async
     const said = project.run(process.execPath, [
       ...[typescript, ...args, '--module', module, '--moduleResolution', moduleResolution],
       'typed.ts',
+      'typed-rest.ts',
       'typed-webhooks.ts'
     ])
     await t.resolves(said.catch(told), moduleResolution)
   }
+})
+
+t.test('a page that uses the stream alone stays small, because the rest is left out', async (t) => {
+  const sizes: number[] = []
+  for (const name of ['connect', 'createMillrace']) {
+    project.write(
+      'page.js',
+      `import { ${name} } from 'millrace/client'\nwindow.made = ${name}({ url: '/', key: 'k' })\n`
+    )
+    const { outputFiles } = await build({
+      entryPoints: [join(project.folder, 'page.js')],
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      write: false,
+      logLevel: 'error'
+    })
+    const [{ contents, text }] = outputFiles as [(typeof outputFiles)[0]]
+    t.equal(/\/v1\/launches/.test(text), name === 'createMillrace')
+    sizes.push(gzipSync(contents).length)
+  }
+  const [stream, whole] = sizes as [number, number]
+  t.comment(`the stream alone: ${stream} bytes in gzip; everything: ${whole}`)
+  t.ok(stream < 4_096, `the stream alone has ${stream} bytes`)
+  t.ok(whole < 12 * 1_024, `everything has ${whole} bytes`)
 })
 
 t.test('bundlers take the client and the verifier', async (t) => {
@@ -196,7 +271,10 @@ if (nodes === null) {
     project.write('reader.js', READER)
     for (const [version, program] of [...nodes, [process.versions.node, process.execPath]] as const) {
       const printed = await project.run(program, ['reader.js', service.url, ADMIN_KEY, WSOL]).catch(told)
-      t.strictSame(JSON.parse(printed), { version: `v${version}`, kinds: ['trade', 'trade', 'trade'] })
+      t.strictSame(JSON.parse(printed), {
+        version: `v${version}`,
+        ...READ
+      })
     }
     const [, oldest] = nodes[0]!
     project.write(

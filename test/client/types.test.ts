@@ -41,5 +41,15 @@ export async function reads(client: Client): Promise<void> {
 t.test('the package exports the client', async (t) => {
   const name: string = 'millrace/client'
   const client = (await import(name)) as Record<string, unknown>
-  t.strictSame(Object.keys(client).toSorted(), ['StreamError', 'connect'])
+  t.strictSame(Object.keys(client).toSorted(), [
+    'ApiError',
+    'ConnectionError',
+    'RpcError',
+    'StreamError',
+    'VENUES',
+    'WebhookVerificationError',
+    'connect',
+    'createMillrace',
+    'verify'
+  ])
 })
