@@ -64,6 +64,22 @@ t.test('every route of the API is in the document, and only what is served', asy
   t.ok(documented.length >= 18)
 })
 
+t.test('no schema has a form that generators of clients do not read', async (t) => {
+  const { document } = await served(t)
+  const found: string[] = []
+  const look = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    const { type, items } = value as Record<string, unknown>
+    if (items === false) found.push(`${path}: a tuple that items: false closes`)
+    if (Array.isArray(type) && type.filter((one) => one !== 'null').length > 1)
+      found.push(`${path}: several types`)
+    for (const [name, inner] of Object.entries(value)) look(inner, `${path}.${name}`)
+  }
+  look(document, '')
+  t.same(found, [])
+  t.match(JSON.stringify(document), '"prefixItems"', 'there is a tuple')
+})
+
 t.test('JSON-RPC states that a body of notifications alone is answered 204, without a body', async (t) => {
   const { app, document } = await served(t)
   const { post } = (document.paths as Record<string, { post: { responses: Record<string, JsonSchema> } }>)[

@@ -58,7 +58,8 @@ export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
 /**
  * Files of the full tier: what several processes or CQL nodes do together, what a service does on a validator beside the one
- * of `real-node`, long series of kills and of generated requests, and recipes on copies of the house. `npm test` keeps one
+ * of `real-node`, long series of kills and of generated requests, recipes on copies of the house, and tools that are downloaded:
+ * generators of clients, other runtimes. `npm test` keeps one
  * service of each product with its kill.
  */
 export const FULL = [
@@ -67,6 +68,7 @@ export const FULL = [
   /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept)\./,
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
   /^test\/cli\/export-python\./,
+  /^test\/client\/(generators|runtimes)\./,
   /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/page-long\./
 ]
 export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))

@@ -58,14 +58,26 @@ export class JsonSchemas {
   }
 }
 
-/** Returns the schema with its references pointing to the document's components. */
+/** Returns the schema with its references pointing to the document's components, in keywords that generators read. */
 function rooted(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(rooted)
   if (typeof schema !== 'object' || schema === null) return schema
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]) => [
-      keyword,
-      keyword === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', COMPONENTS) : rooted(value)
-    ])
-  )
+  const made = Object.entries(schema).map(([keyword, value]) => [
+    keyword,
+    keyword === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', COMPONENTS) : rooted(value)
+  ])
+  return readable(Object.fromEntries(made) as JsonSchema)
+}
+
+/**
+ * Returns a schema of equal meaning that generators of clients read: a tuple is closed by its `maxItems` instead of
+ * `items: false` (openapi-python-client), and several types are alternatives (oapi-codegen).
+ */
+function readable(schema: JsonSchema): JsonSchema {
+  const { type, prefixItems, items } = schema
+  if (Array.isArray(prefixItems) && items === false)
+    return { ...schema, items: {}, maxItems: prefixItems.length }
+  if (!Array.isArray(type) || type.filter((one) => one !== 'null').length < 2) return schema
+  const { type: _, ...rest } = schema
+  return { ...rest, anyOf: type.map((one: unknown) => ({ type: one })) }
 }
