@@ -22,7 +22,7 @@ export class ApiError extends Error {
   readonly problem: Problem | null
   /** The body: parsed, if it is JSON. */
   readonly body: unknown
-  /** Milliseconds after which a repeat may succeed, by `Retry-After`; null without one. */
+  /** Milliseconds after which a repeat may succeed, by `Retry-After`; null if the answer has none. */
   readonly retryAfterMs: number | null
   /** Number of attempts that were made. */
   readonly attempts: number

@@ -4270,7 +4270,7 @@ export interface TokensApi {
    * of a bucket; weeks start on Mondays at 00:00 UTC. A bucket without a price has no candle unless
    * `fill=previous` or `raw=true` gives it one. A request skips at most 8,000 such buckets. A pair that
    * never traded has no candles. Without `cash`, the pair is the token's pair with wrapped SOL (for
-   * wrapped SOL itself, with USDC). If there is none, it is the pair with the largest volume.
+   * wrapped SOL itself, with USDC). Without such a pair, it is the pair with the largest volume.
    * `cash_mint` names the cash of the pair. Candles of 1, 5 and 15 seconds reach back one hour from the
    * block time of the indexed head, in whole buckets. An earlier `to` is refused. Block time has a
    * resolution of one second, so all trades of one second are in one bucket, in the order of the chain.
@@ -4868,7 +4868,7 @@ export interface RestApi {
    */
   health(options?: RequestOptions): Promise<Health>
   /**
-   * Who am I?
+   * The key in use.
    *
    * Owner, scopes, limits and remaining quota of the key in use.
    *

@@ -1,6 +1,6 @@
 /** One quota of the key, after the last answer. */
 export interface Quota {
-  /** What is left until it is reset: calls, or units of work. */
+  /** Calls, or units of work, that are left until it is reset. */
   readonly left: number
   /** Unix milliseconds at which it is whole again. */
   readonly resetsAtMs: number
@@ -14,7 +14,7 @@ export interface Quotas {
   readonly work: Quota | null
 }
 
-/** Returns the quotas of the header `RateLimit`, as `"per-minute";r=599;t=12, "work";r=29000;t=12`; null without it. */
+/** Returns the quotas of the header `RateLimit`, as `"per-minute";r=599;t=12, "work";r=29000;t=12`; null for no header. */
 export function quotasOf(header: string | null, nowMs: number): Quotas | null {
   if (header === null) return null
   const byName = new Map<string, Quota>()

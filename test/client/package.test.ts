@@ -129,7 +129,7 @@ const version = globalThis.Bun?.version ?? globalThis.Deno?.version.deno ?? proc
 console.log(JSON.stringify({ version, kinds, trades: cursors.size, code }))
 `
 
-/** What the reader prints beside the version. */
+/** Values that the reader prints beside the version. */
 const READ = { kinds: ['trade', 'trade', 'trade'], trades: 5, code: 'invalid_address' }
 
 const project = await installPackedClient(t)

@@ -13,7 +13,7 @@ export interface SentRequest {
   readonly atMs: number
 }
 
-/** What the service does with a request. */
+/** The service's answer to a request, or its fault. */
 export type Reaction = (request: SentRequest) => Response | Promise<Response>
 
 export const json =

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readSources, type SourceFile } from './sources.ts'
 
-const sources = readSources(['src', 'actors', 'machines', 'storage'])
+/** Programs of users, which know the package alone; they are no part of the house. */
+const EXAMPLE = /^src\/client\/examples\//
+const sources = readSources(['src', 'actors', 'machines', 'storage']).filter(({ path }) => !EXAMPLE.test(path))
 /** Files of storage other than its ports, its pure encodings and its report. */
 const STORAGE_ADAPTER =
   /^storage\/(?!port\/|codec\/(byte-reader|byte-writer|codes|key-table)\.ts|(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
@@ -203,6 +205,12 @@ t.test('HTTP knows the port, never an adapter, a driver, a machine or an actor',
 t.test('the localnet has byte layouts of its own, not those of the decoder that it tests', async (t) => {
   t.ok(under('src/localnet/').length > 10)
   t.same(trespasses(under('src/localnet/'), [/^src\/chain\/(venues\/|layout\.ts$)/]), [])
+})
+
+t.test('an example imports the client, modules of Node, and what its users install', async (t) => {
+  const examples = readSources(['src/client/examples'])
+  t.ok(examples.length > 4)
+  t.same(strangers(examples, [/^millrace\/client$/, /^node:/, /^fastify$/, /^@solana\/web3\.js$/]), [])
 })
 
 t.test('the client of the stream takes types from the service, and nothing that runs', async (t) => {

@@ -11,7 +11,7 @@ import { serve } from '../../kernel/http/serve.ts'
 export const me = endpoint({
   path: '/v1/me',
   tag: 'Account',
-  summary: 'Who am I?',
+  summary: 'The key in use',
   description: 'Owner, scopes, limits and remaining quota of the key in use.',
   scope: 'any-key',
   answer: ME,

@@ -30,7 +30,7 @@ export const candles = endpoint({
 Prices are those of price-forming trades; volumes and counts are of all trades. A time is the start of a bucket; weeks start \
 on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=true\` gives it one. A \
 request skips at most 8,000 such buckets. A pair that never traded has no candles. Without \`cash\`, the pair is the token's \
-pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it is the pair with the largest volume. \
+pair with wrapped SOL (for wrapped SOL itself, with USDC). Without such a pair, it is the pair with the largest volume. \
 \`cash_mint\` names the cash of the pair. ${SECOND_CANDLE_RULES} ${ROW_CANDLE_RULES} ${ROWS_OF_ARCHIVE}`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
