@@ -35,11 +35,17 @@ interface On<Kind extends string, Data> {
   readonly data: Data
 }
 
+/** A trade, on `trades:…`, `wallet:…`, `pool:…` and `venue:…`. */
 export type TradeEvent = On<'trade', z.output<typeof TRADE_EVENT>>
+/** The creation of a token on a launchpad. */
 export type LaunchEvent = On<'launch', z.output<typeof LAUNCH_EVENT>>
+/** A step in the life of a launchpad's bonding curve, such as its graduation. */
 export type CurveEvent = On<'curve', z.output<typeof CURVE_EVENT>>
+/** Liquidity that was added to a pool, or removed. */
 export type LiquidityEvent = On<'liquidity', z.output<typeof LIQUIDITY_EVENT>>
+/** A pool that was created or changed. */
 export type PoolEvent = On<'pool', z.output<typeof POOL_EVENT>>
+/** The price of a token after a price-forming trade, on `price:…`. */
 export type PriceEvent = On<'price', z.output<typeof PRICE_TICK>>
 /** Retracts the event with the cursor `data.of`: its block was on an abandoned fork. */
 export type RetractEvent = On<'retract', z.output<typeof RETRACTION>>
@@ -60,6 +66,7 @@ export interface PrivateEvents {
 /** A channel about the key's tenant. */
 export type PrivateChannel = keyof PrivateEvents
 
+/** An event of the chain. */
 export type ChainEvent =
   | TradeEvent
   | LaunchEvent
@@ -68,6 +75,7 @@ export type ChainEvent =
   | PoolEvent
   | PriceEvent
   | RetractEvent
+/** An event of any channel. */
 export type StreamEvent = ChainEvent | PrivateEvents[PrivateChannel]
 
 /**

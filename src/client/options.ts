@@ -21,6 +21,7 @@ export interface Notice {
   readonly message: string
 }
 
+/** Options of `connect`. */
 export interface ConnectOptions {
   /** URL of the service, `http:`, `https:`, `ws:` or `wss:`; `/v1/stream` is appended if missing. */
   readonly url: string

@@ -6,6 +6,7 @@ import { Subscription } from './subscription.ts'
 const CHANNELS_MAX = 50
 const CONNECTIONS_MAX = 20
 
+/** A client of the stream. */
 export interface Client {
   /**
    * Subscribes to live events, or to the events after the cursor `since` and then live ones. Each subscription has

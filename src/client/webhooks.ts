@@ -43,6 +43,7 @@ export interface FetchHeaders {
 /** Headers as frameworks provide them: the Fetch API's, or an object by name in any case. */
 export type WebhookHeaders = FetchHeaders | Readonly<Record<string, string | readonly string[] | undefined>>
 
+/** Options of `verify`. */
 export interface VerifyOptions {
   /** Seconds by which the sender's clock may differ from ours, and that a delivery may take; 300 by default. */
   readonly toleranceSeconds?: number

@@ -144,6 +144,7 @@ t.test('the tarball holds the built client alone, and depends on no other packag
     readdirSync(join(project.folder, 'node_modules')).filter((name) => !name.startsWith('.')),
     ['millrace']
   )
+  t.match(readFileSync(join(project.client, 'README.md'), 'utf8'), /^# millrace\/client\n/)
   for (const file of project.files)
     t.match(file, /^(package\.json|README\.md|dist\/client\/[\w-]+\.(js|js\.map|d\.ts))$/)
   for (const file of project.files.filter((name) => /\.(d\.ts|js)$/.test(name)))
