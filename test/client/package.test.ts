@@ -14,6 +14,7 @@ import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 import { VECTOR } from '../webhooks/webhooks-page.ts'
 import { installPackedClient } from './packed-client.ts'
+import { READ, READER } from './reader-program.ts'
 
 /** Supported releases besides the one that runs the tests. */
 const NODE_VERSIONS = ['20.20.2', '22.23.3', '24.21.0']
@@ -109,28 +110,6 @@ const { webhook_id } = await verify(vector, vector.body, vector.secret, now)
 const refused = await verify(vector, vector.body + ' ', vector.secret, now).catch((error) => error)
 console.log(JSON.stringify([webhook_id, refused instanceof WebhookVerificationError, refused.code]))
 `
-
-const READER = `
-import { connect, createMillrace } from 'millrace/client'
-
-const [url, key, mint] = process.argv.slice(2)
-const WebSocket = globalThis.WebSocket ?? (await import('ws')).default
-const client = connect({ url, key, WebSocket })
-const kinds = []
-for await (const { kind } of client.subscribe(['trades:' + mint])) {
-  kinds.push(kind)
-  if (kinds.length === 3) break
-}
-const millrace = createMillrace({ url, key, WebSocket })
-const rows = await millrace.tokens.trades(mint, { limit: 2 }).take(5)
-const cursors = new Set(rows.map(({ cursor }) => cursor))
-const { code } = await millrace.tokens.get('no-address').catch((error) => error)
-const version = globalThis.Bun?.version ?? globalThis.Deno?.version.deno ?? process.version
-console.log(JSON.stringify({ version, kinds, trades: cursors.size, code }))
-`
-
-/** Values that the reader prints beside the version. */
-const READ = { kinds: ['trade', 'trade', 'trade'], trades: 5, code: 'invalid_address' }
 
 const project = await installPackedClient(t)
 // Before the first test: the folder is removed when all tests that were started have ended.
