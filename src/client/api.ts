@@ -81,6 +81,8 @@ export type ProblemCode =
   | 'secret_limit_reached'
   | 'node_not_found'
   | 'restarting'
+  | 'export_not_allowed'
+  | 'export_rows_exceeded'
 
 /** A time: Unix seconds, ISO 8601 (UTC without a zone), or a Date. */
 export type Instant = string | number | Date
@@ -740,6 +742,8 @@ export interface IssuedKey {
   readonly rate_limit_per_minute: number | null
   /** Units of work allowed per clock minute; null: the default of the service */
   readonly work_limit_per_minute: number | null
+  /** Rows that exports may send in a day of UTC; 0: no exports. Null: 1,000,000 */
+  readonly export_rows_per_day: number | null
   /** IP addresses and CIDR ranges that may use the key; empty: all */
   readonly allowed_ips: readonly string[]
   /** Origins whose pages may use the key in a browser (CORS); empty: none */
@@ -780,6 +784,8 @@ export interface Key {
   readonly rate_limit_per_minute: number | null
   /** Units of work allowed per clock minute; null: the default of the service */
   readonly work_limit_per_minute: number | null
+  /** Rows that exports may send in a day of UTC; 0: no exports. Null: 1,000,000 */
+  readonly export_rows_per_day: number | null
   /** IP addresses and CIDR ranges that may use the key; empty: all */
   readonly allowed_ips: readonly string[]
   /** Origins whose pages may use the key in a browser (CORS); empty: none */
@@ -3153,6 +3159,8 @@ export type AdminKeysCreateBody = {
    * the larger of this and the default
    */
   readonly work_limit_per_minute?: number | null
+  /** Rows that exports may send in a day of UTC; 0: no exports. Null: 1,000,000 */
+  readonly export_rows_per_day?: number | null
   /**
    * Time from which the key no longer works; by the clock of the service, ISO 8601 with a zone, in the
    * future. Null: the key does not expire
@@ -3177,6 +3185,11 @@ export interface AdminKeysListQuery {
   readonly after?: string | undefined
   /** Only keys of this tenant */
   readonly tenant?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/admin/keys`. */
@@ -3297,6 +3310,14 @@ export type AdminNodesFreeAnswer = {
     readonly message: string
   }[]
 }
+/** Parameters of `GET /v1/admin/nodes`. */
+export interface AdminNodesListQuery {
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
+}
 
 /** The answer of `GET /v1/admin/nodes`. */
 export type AdminNodesListAnswer = {
@@ -3325,6 +3346,15 @@ export type AdminProgramsAddBody = {
     | null
 }
 
+/** Parameters of `GET /v1/admin/programs`. */
+export interface AdminProgramsListQuery {
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
+}
+
 /** The answer of `GET /v1/admin/programs`. */
 export type AdminProgramsListAnswer = {
   /** Tenant of the key in use */
@@ -3345,6 +3375,11 @@ export type AdminProgramsRemoveAnswer = {
 export interface AdminRecordedQuery {
   /** The first problem to list, counted from 0 */
   readonly from?: number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The body of `POST /v1/admin/tenants`. */
@@ -3359,6 +3394,11 @@ export interface AdminTenantsListQuery {
   readonly limit?: number | undefined
   /** The `nextCursor` of the previous page */
   readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/admin/tenants`. */
@@ -3378,6 +3418,11 @@ export interface MarketCoverageQuery {
   readonly after?: string | undefined
   /** Only ranges in which this venue was decoded: no missing ones, and none whose venues are unknown */
   readonly venue?: Venue | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/launches`. */
@@ -3388,10 +3433,22 @@ export interface MarketLaunchesQuery {
   readonly offset?: number | undefined
   /** `desc`: newest first */
   readonly order?: 'desc' | 'asc' | undefined
-  /** The `nextCursor` of the previous page, with the same parameters */
+  /**
+   * The `nextCursor` of the previous page, with the same parameters; or the `cursor` of a row, after
+   * which the page begins
+   */
   readonly after?: string | undefined
   /** Only launches with this status */
   readonly status?: 'created' | 'trading' | 'graduated' | undefined
+  /** Only launches at or after this block time: unix seconds, or ISO 8601 (UTC without a zone) */
+  readonly from?: Instant | undefined
+  /** Only launches before this block time: unix seconds, or ISO 8601 (UTC without a zone) */
+  readonly to?: Instant | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/search`. */
@@ -3400,6 +3457,11 @@ export interface MarketSearchQuery {
   readonly q: string
   /** Maximum number of tokens */
   readonly limit?: number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/trending`. */
@@ -3426,6 +3488,11 @@ export interface MarketTrendingQuery {
   readonly venue?: Venue | undefined
   /** `true`: leave out wrapped SOL, USDC, USDT and other cash mints */
   readonly exclude_cash?: boolean | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/trending`. */
@@ -3463,6 +3530,8 @@ export type MeAnswer = {
     readonly rate_limit_per_minute: number
     /** Units of work allowed in a window */
     readonly work_limit_per_minute: number
+    /** Rows that exports may send in a day of UTC; 0: no exports */
+    readonly export_rows_per_day: number
     /** Length of a window in seconds; windows are clock minutes */
     readonly window_seconds: number
   }
@@ -3473,6 +3542,8 @@ export type MeAnswer = {
     readonly remaining: number
     /** Units of work left to the key, and to its tenant, before this call */
     readonly work_remaining: number
+    /** Rows of exports left in this day of UTC */
+    readonly export_rows_remaining: number
     /** Start of the next window; by the clock of the service, Unix seconds */
     readonly resets_at: number
   }
@@ -3487,6 +3558,11 @@ export type MeAnswer = {
 export interface PoolsActivityQuery {
   /** Maximum number of minutes */
   readonly limit?: number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/pools/{pool}/candles`. */
@@ -3522,6 +3598,11 @@ export interface PoolsCandlesQuery {
   readonly raw?: boolean | undefined
   /** The `nextCursor` of the previous page */
   readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/pools/{pool}/trades`. */
@@ -3532,7 +3613,10 @@ export interface PoolsTradesQuery {
   readonly offset?: number | undefined
   /** `desc`: newest first */
   readonly order?: 'desc' | 'asc' | undefined
-  /** The `nextCursor` of the previous page, with the same parameters */
+  /**
+   * The `nextCursor` of the previous page, with the same parameters; or the `cursor` of a row, after
+   * which the page begins
+   */
   readonly after?: string | undefined
   /** Only trades at or after this block time: unix seconds, or ISO 8601 (UTC without a zone) */
   readonly from?: Instant | undefined
@@ -3544,6 +3628,11 @@ export interface PoolsTradesQuery {
   readonly side?: 'buy' | 'sell' | undefined
   /** Only trades with at least this value in USD; trades without a known value are left out */
   readonly min_usd?: number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/pools/{pool}/trades`. */
@@ -3575,6 +3664,11 @@ export interface ProgramsAccountsQuery {
   readonly limit?: number | undefined
   /** The `nextCursor` of the previous page, with the same filters */
   readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/programs/{programId}/accounts`. */
@@ -3611,6 +3705,14 @@ export type ProgramsAccountsAnswer = {
   readonly selected_by: 'index' | 'scan'
   /** The `after` of the next page; null on the last page */
   readonly nextCursor: string | null
+}
+/** Parameters of `GET /v1/revenue/accounts`. */
+export interface RevenueAccountsQuery {
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/revenue/accounts`. */
@@ -3652,10 +3754,31 @@ export interface RevenueEventsQuery {
   readonly order?: 'desc' | 'asc' | undefined
   /** Only rows of this watched address */
   readonly address?: string | undefined
+  /** Only rows of the watched addresses with this role */
+  readonly role?: string | undefined
+  /** Only rows of this mint; that of wrapped SOL includes lamports */
+  readonly mint?: string | undefined
+  /** Only rows of this kind */
+  readonly kind?:
+    | 'transfer'
+    | 'swap'
+    | 'fee'
+    | 'rent'
+    | 'unwrap'
+    | 'burn'
+    | 'mint'
+    | 'reward'
+    | 'other'
+    | undefined
   /** Only rows at or after this block time: unix seconds, or ISO 8601 (UTC without a zone) */
   readonly from?: Instant | undefined
   /** Only rows before this block time: unix seconds, or ISO 8601 (UTC without a zone) */
   readonly to?: Instant | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/revenue/events`. */
@@ -3743,6 +3866,11 @@ export interface TokensCandlesQuery {
   readonly raw?: boolean | undefined
   /** The `nextCursor` of the previous page */
   readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/tokens/{mint}/holders`. */
@@ -3757,12 +3885,22 @@ export interface TokensHoldersQuery {
   readonly by?: 'owner' | 'token_account' | undefined
   /** Only holders with at least this share, in percent */
   readonly min_pct?: string | number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/metadata`. */
 export interface TokensMetadataBatchQuery {
   /** Addresses of mints, separated by commas; at most 100 */
   readonly mints: string | readonly string[]
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/tokens/{mint}/pools`. */
@@ -3773,12 +3911,22 @@ export interface TokensPoolsQuery {
   readonly order?: 'desc' | 'asc' | undefined
   /** The `nextCursor` of the previous page, with the same parameters */
   readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/prices`. */
 export interface TokensPricesQuery {
   /** The tokens, separated by commas; at most 100 */
   readonly mints: string | readonly string[]
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/tokens/{mint}/trades`. */
@@ -3789,7 +3937,10 @@ export interface TokensTradesQuery {
   readonly offset?: number | undefined
   /** `desc`: newest first */
   readonly order?: 'desc' | 'asc' | undefined
-  /** The `nextCursor` of the previous page, with the same parameters */
+  /**
+   * The `nextCursor` of the previous page, with the same parameters; or the `cursor` of a row, after
+   * which the page begins
+   */
   readonly after?: string | undefined
   /** Only trades at or after this block time: unix seconds, or ISO 8601 (UTC without a zone) */
   readonly from?: Instant | undefined
@@ -3801,6 +3952,11 @@ export interface TokensTradesQuery {
   readonly side?: 'buy' | 'sell' | undefined
   /** Only trades with at least this value in USD; trades without a known value are left out */
   readonly min_usd?: number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The body of `POST /v1/tx/bundle`. */
@@ -3834,6 +3990,11 @@ export interface TxListQuery {
   readonly limit?: number | undefined
   /** The `nextCursor` of the previous page, with the same parameters */
   readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/tx`. */
@@ -3896,12 +4057,22 @@ export interface WalletsHoldingsQuery {
   readonly after?: string | undefined
   /** Whether SOL is listed */
   readonly show_native?: boolean | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/wallets/{wallet}/token-accounts`. */
 export interface WalletsTokenAccountsQuery {
   /** Whether accounts without tokens are listed too */
   readonly include_zero?: boolean | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** Parameters of `GET /v1/wallets/{wallet}/trades`. */
@@ -3912,7 +4083,10 @@ export interface WalletsTradesQuery {
   readonly offset?: number | undefined
   /** `desc`: newest first */
   readonly order?: 'desc' | 'asc' | undefined
-  /** The `nextCursor` of the previous page, with the same parameters */
+  /**
+   * The `nextCursor` of the previous page, with the same parameters; or the `cursor` of a row, after
+   * which the page begins
+   */
   readonly after?: string | undefined
   /** Only trades at or after this block time: unix seconds, or ISO 8601 (UTC without a zone) */
   readonly from?: Instant | undefined
@@ -3924,6 +4098,11 @@ export interface WalletsTradesQuery {
   readonly side?: 'buy' | 'sell' | undefined
   /** Only trades with at least this value in USD; trades without a known value are left out */
   readonly min_usd?: number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The body of `POST /v1/webhooks`. */
@@ -3950,6 +4129,11 @@ export interface WebhooksDeliveriesQuery {
   readonly limit?: number | undefined
   /** The `nextCursor` of the previous page */
   readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/webhooks/{id}/deliveries`. */
@@ -3965,6 +4149,15 @@ export type WebhooksDeliveriesAnswer = {
 export type WebhooksEnableBody = {
   /** Cursor of the last processed event: the events after it are delivered */
   readonly since?: number | string | null
+}
+
+/** Parameters of `GET /v1/webhooks`. */
+export interface WebhooksListQuery {
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
 }
 
 /** The answer of `GET /v1/webhooks`. */
@@ -4075,7 +4268,7 @@ export interface WebhooksApi {
    *
    * `GET /v1/webhooks`
    */
-  list(options?: RequestOptions): Listing<WebhooksListAnswer>
+  list(query?: WebhooksListQuery, options?: RequestOptions): Listing<WebhooksListAnswer>
   /**
    * Rotate the secret of a webhook.
    *
@@ -4147,6 +4340,10 @@ export interface WalletsApi {
    * where this one stopped, with the rest of `offset`. `offset` counts rows that pass the filters. A
    * cursor is valid only for its list, order and filters. If an archive was imported, older rows come
    * from it, with `source: archive`. Empty for an unknown wallet.
+   *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
    *
    * Needs a key with the scope `data:read`.
    *
@@ -4278,6 +4475,10 @@ export interface TokensApi {
    * token, so a page can be short and still have a `nextCursor`. If one bucket alone takes more trades,
    * the request is refused. If an archive was imported, older rows come from it, with `source: archive`.
    *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
+   *
    * Needs a key with the scope `data:read`.
    *
    * `GET /v1/tokens/{mint}/candles`
@@ -4392,6 +4593,10 @@ export interface TokensApi {
    * counts rows that pass the filters. A cursor is valid only for its list, order and filters. If an
    * archive was imported, older rows come from it, with `source: archive`. Empty for an unknown token.
    *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
+   *
    * Needs a key with the scope `data:read`.
    *
    * `GET /v1/tokens/{mint}/trades`
@@ -4412,7 +4617,7 @@ export interface RevenueApi {
    *
    * `GET /v1/revenue/accounts`
    */
-  accounts(options?: RequestOptions): Listing<RevenueAccountsAnswer>
+  accounts(query?: RevenueAccountsQuery, options?: RequestOptions): Listing<RevenueAccountsAnswer>
   /**
    * Coverage of the ledgers.
    *
@@ -4431,7 +4636,13 @@ export interface RevenueApi {
    * Every balance change of the watched addresses of the tenant, newest first: one row for each changed
    * account of a transaction. A failed transaction has the row of its fee. Over slots without a gap, the
    * sum of `delta_raw` of an account is the last `post_raw` − the first `pre_raw`. To read new rows,
-   * send `order=asc` and the `cursor` of the newest row seen as `after`. Rows are stored for 400 days.
+   * send `order=asc` and the `cursor` of the newest row seen as `after`. Rows are stored for 400 days. A
+   * request with `mint` or `kind` examines at most 10,000 rows, so a page can be short, or empty, and
+   * still have a `nextCursor`.
+   *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
    *
    * Needs a key with the scope `revenue`.
    *
@@ -4527,6 +4738,10 @@ export interface PoolsApi {
    * imported, older rows come from it, with `source: archive`. Empty for an unknown pool, and for a pool
    * of two tokens.
    *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
+   *
    * Needs a key with the scope `data:read`.
    *
    * `GET /v1/pools/{pool}/candles`
@@ -4552,6 +4767,10 @@ export interface PoolsApi {
    * page continues where this one stopped, with the rest of `offset`. `offset` counts rows that pass the
    * filters. A cursor is valid only for its list, order and filters. If an archive was imported, older
    * rows come from it, with `source: archive`. Empty for an unknown pool.
+   *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
    *
    * Needs a key with the scope `data:read`.
    *
@@ -4580,6 +4799,10 @@ export interface MarketApi {
    * leave a later page while you read the list. If an archive was imported, older rows come from it,
    * with `source: archive`. A request with `status` checks a limited number of archived launches, so a
    * page can be short, or empty, and still have a `nextCursor`.
+   *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
    *
    * Needs a key with the scope `data:read`.
    *
@@ -4675,7 +4898,7 @@ export interface AdminProgramsApi {
    *
    * `GET /v1/admin/programs`
    */
-  list(options?: RequestOptions): Listing<AdminProgramsListAnswer>
+  list(query?: AdminProgramsListQuery, options?: RequestOptions): Listing<AdminProgramsListAnswer>
   /**
    * Remove a mirrored program.
    *
@@ -4724,7 +4947,7 @@ export interface AdminNodesApi {
    *
    * `GET /v1/admin/nodes`
    */
-  list(options?: RequestOptions): Listing<AdminNodesListAnswer>
+  list(query?: AdminNodesListQuery, options?: RequestOptions): Listing<AdminNodesListAnswer>
 }
 
 /** The operations `admin.keys`. */
