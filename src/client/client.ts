@@ -8,7 +8,7 @@ export type { ConnectOptions, Notice } from './options.ts'
 export type { Quota, Quotas } from './quota.ts'
 export type { Clock, MillraceOptions, RequestOptions } from './request-options.ts'
 export { RpcError, type Rpc } from './rpc.ts'
-export { connect, type Client } from './stream-client.ts'
+export { connect, type Client, type SubscribeOptions } from './stream-client.ts'
 export { StreamError } from './stream-error.ts'
 export type { Subscription } from './subscription.ts'
 export type {

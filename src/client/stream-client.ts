@@ -6,6 +6,17 @@ import { Subscription } from './subscription.ts'
 const CHANNELS_MAX = 50
 const CONNECTIONS_MAX = 20
 
+/** Options of a subscription. */
+export interface SubscribeOptions {
+  /** The cursor of the last event that was processed: the events after it come first. Null for live events alone. */
+  readonly since?: number | null | undefined
+  /**
+   * Names of the fields of `data` that are sent; all by default. `kind` comes too where events have one. The type of `data` has
+   * all fields in any case.
+   */
+  readonly fields?: readonly string[] | null | undefined
+}
+
 /** A client of the stream. */
 export interface Client {
   /**
@@ -13,10 +24,7 @@ export interface Client {
    * its own connection, and reconnects until it is left or closed. Throws TypeError if the service would refuse the
    * subscription: no channel, more than 50 channels, or more than 20 subscriptions at once.
    */
-  subscribe<const C extends Channel>(
-    channels: readonly C[],
-    options?: { readonly since?: number | null }
-  ): Subscription<C>
+  subscribe<const C extends Channel>(channels: readonly C[], options?: SubscribeOptions): Subscription<C>
   /** Ends all subscriptions. */
   close(): void
 }
@@ -29,7 +37,7 @@ export function connect(options: ConnectOptions): Client {
   const settings = settingsOf(options)
   const open = new Set<Subscription>()
   return {
-    subscribe(channels, { since = null } = {}) {
+    subscribe(channels, { since = null, fields = null } = {}) {
       const names = [...new Set(channels)]
       if (names.length === 0 || names.length > CHANNELS_MAX)
         throw new TypeError(`a subscription has 1 to ${CHANNELS_MAX} channels, not ${names.length}`)
@@ -37,7 +45,7 @@ export function connect(options: ConnectOptions): Client {
         throw new TypeError(`${CONNECTIONS_MAX} subscriptions are open, which is all that a key can have`)
       if (since !== null && !(Number.isSafeInteger(since) && since >= 0))
         throw new TypeError(`${since} is not a cursor`)
-      const subscription = new Subscription(settings, names, since, () => open.delete(kept))
+      const subscription = new Subscription(settings, names, { since, fields }, () => open.delete(kept))
       const kept = subscription as Subscription
       open.add(kept)
       return subscription

@@ -28,6 +28,15 @@ const SHARED_CURSORS: ReadonlySet<string> = new Set<Channel>(['webhooks', 'reven
 /** Channels without replay. Their events arrive during the replay of other channels, which must resume at its own cursor. */
 const LIVE_ONLY: ReadonlySet<string> = new Set<Channel>(['pools', 'webhooks', 'revenue'])
 
+/** Channels whose events have no `kind`. */
+const WITHOUT_KIND = /^price:/
+
+/** Returns the fields to request: those that are wanted, and `kind`, which tells the events of a channel apart. */
+function sentFields(channels: readonly Channel[], fields: readonly string[]): readonly string[] {
+  const needsKind = channels.some((channel) => !WITHOUT_KIND.test(channel) && !PRIVATE_KINDS.has(channel))
+  return needsKind && !fields.includes('kind') ? ['kind', ...fields] : fields
+}
+
 /**
  * The events of some channels, each once, in cursor order, over a connection of its own.
  *
@@ -42,6 +51,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   undefined
 > {
   readonly channels: readonly C[]
+  readonly #fields: readonly string[] | null
   readonly #settings: Settings
   readonly #connection: Connection
   readonly #inbox: Inbox<Item>
@@ -55,8 +65,14 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   #requestCursor = -1
   #end: { readonly error: StreamError | null } | null = null
 
-  constructor(settings: Settings, channels: readonly C[], since: number | null, onEnd: () => void) {
+  constructor(
+    settings: Settings,
+    channels: readonly C[],
+    { since, fields }: { readonly since: number | null; readonly fields: readonly string[] | null },
+    onEnd: () => void
+  ) {
     this.channels = channels
+    this.#fields = fields === null ? null : sentFields(channels, fields)
     this.#settings = settings
     this.#inbox = new Inbox(since)
     this.#onEnd = onEnd
@@ -143,7 +159,11 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
     const { cursor } = this.#inbox
     this.#seen.clear()
     this.#requestCursor = cursor ?? -1
-    this.#connection.send({ subscribe: this.channels, ...(cursor === null ? {} : { since: cursor }) })
+    this.#connection.send({
+      subscribe: this.channels,
+      ...(cursor === null ? {} : { since: cursor }),
+      ...(this.#fields === null ? {} : { fields: this.#fields })
+    })
   }
 
   #warning(warning: Warning): void {

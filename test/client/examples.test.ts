@@ -120,6 +120,9 @@ t.test('price alert: a crossing is posted, with the side and the price', async (
   const prices = new Set<number>()
   for await (const item of millrace.stream.subscribe([`price:${WSOL}`]))
     if (item.kind === 'price' && prices.add(item.data.price).size === 2) break
+  const selected = millrace.stream.subscribe([`trades:${WSOL}`], { fields: ['price'] })
+  t.match(await selected.next(), { value: { kind: 'trade', data: { kind: 'trade', price: Number } } })
+  await selected.return()
   const limit = [...prices].reduce((sum, price) => sum + price) / 2
   const alert = startExample(t, 'price-alert.ts', [WSOL, String(limit), url], environment)
   const line = await alert.line()

@@ -38,6 +38,28 @@ t.test('events come in order with their kind, and the cursor follows what was ta
   t.equal(subscription.cursor, 63)
 })
 
+t.test('selected fields are requested with the kind of events, again after a lost connection', async (t) => {
+  const stream = await ScriptedStream.start(t)
+  const client = stream.client(t)
+  const subscription = client.subscribe([TRADES, 'price:A'], { fields: ['price'] })
+  const first = await stream.connection()
+  t.strictSame(await first.subscribes(50), { subscribe: [TRADES, 'price:A'], fields: ['kind', 'price'] })
+  first.send({ type: 'event', channel: TRADES, data: { kind: 'trade', price: 1 }, cursor: 60 })
+  first.send({ type: 'event', channel: 'price:A', data: { price: 2 }, cursor: 61 })
+  t.equal((await subscription.next()).value?.kind, 'trade')
+  t.equal((await subscription.next()).value?.kind, 'price')
+  first.cut()
+  await stream.noticed('disconnected')
+  stream.clock.increment(500)
+  const second = await stream.connection()
+  t.strictSame(await second.subscribes(70), {
+    ...{ subscribe: [TRADES, 'price:A'], since: 61, fields: ['kind', 'price'] }
+  })
+  client.subscribe(['price:A'], { fields: ['price', 'slot'] })
+  const prices = await stream.connection()
+  t.match(await prices.subscribes(), { fields: ['price', 'slot'] }, 'a tick has no kind')
+})
+
 t.test(
   'a subscription that is cut in a replay goes on after what was taken, nothing missed, nothing twice',
   async (t) => {
