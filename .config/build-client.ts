@@ -31,7 +31,7 @@ const checker = program.getTypeChecker()
 rmSync(join(DIST, 'client'), { recursive: true, force: true })
 for (const file of program.getSourceFiles()) {
   if (!file.fileName.startsWith(SOURCES)) continue
-  program.emit(file, undefined, undefined, false, { afterDeclarations: [selfContained] })
+  program.emit(file, undefined, undefined, hasTypesAlone(file), { afterDeclarations: [selfContained] })
 }
 const problems = ts.getPreEmitDiagnostics(program)
 if (problems.length > 0) {
@@ -49,6 +49,17 @@ function readOptions(): ts.CompilerOptions {
     readonly config: { readonly compilerOptions: unknown }
   }
   return ts.convertCompilerOptionsFromJson(config.compilerOptions, ROOT).options
+}
+
+/** Whether nothing of a file runs: it needs no JavaScript, and no map with its whole text. */
+function hasTypesAlone(file: ts.SourceFile): boolean {
+  return file.statements.every(
+    (statement) =>
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement) ||
+      (ts.isImportDeclaration(statement) && statement.importClause?.isTypeOnly === true) ||
+      (ts.isExportDeclaration(statement) && statement.isTypeOnly)
+  )
 }
 
 /**

@@ -121,7 +121,8 @@ t.test('price alert: a crossing is posted, with the side and the price', async (
   for await (const item of millrace.stream.subscribe([`price:${WSOL}`]))
     if (item.kind === 'price' && prices.add(item.data.price).size === 2) break
   const selected = millrace.stream.subscribe([`trades:${WSOL}`], { fields: ['price'] })
-  t.match(await selected.next(), { value: { kind: 'trade', data: { kind: 'trade', price: Number } } })
+  const { value } = await selected.next()
+  t.same(value?.kind === 'trade' ? Object.keys(value.data).toSorted() : value, ['kind', 'price'])
   await selected.return()
   const limit = [...prices].reduce((sum, price) => sum + price) / 2
   const alert = startExample(t, 'price-alert.ts', [WSOL, String(limit), url], environment)
@@ -146,7 +147,7 @@ t.test('copy-trade watcher: resumes after its cursor, and prints each trade as a
     const order = JSON.parse(await watcher.line()) as Record<string, unknown>
     t.match(order, { action: 'order', signature: trade.signature, mint: trade.mint })
     t.equal(order.token_amount, trade.token_amount * 0.5)
-    t.ok(Number(order.age_ms) >= 0)
+    t.ok(Number.isInteger(order.age_ms))
     await until(() => Number(readFileSync(file, 'utf8')) >= Number(order.cursor), 'the cursor is stored')
   }
 })
