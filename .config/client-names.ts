@@ -36,3 +36,9 @@ export const CLIENT_NAMES: Readonly<Record<string, string | null>> = {
   'GET /metrics': 'metrics',
   'POST /v1/rpc': null
 }
+
+/**
+ * Changes that the service recognizes by their content: a signature is stored once. They are repeatable without an idempotency
+ * key, which would cost the service a write before each answer.
+ */
+export const RECOGNIZED: readonly string[] = ['tx.send', 'tx.bundles.send']

@@ -1,4 +1,4 @@
-import { CLIENT_NAMES } from './client-names.ts'
+import { CLIENT_NAMES, RECOGNIZED } from './client-names.ts'
 import { comment, componentOf, keyOf, TypeWriter, type Schema } from './client-types.ts'
 
 interface Parameter {
@@ -264,6 +264,7 @@ function tableOf(operations: readonly Operation[]): string {
       ...(documented.parameters?.some((parameter) => parameter.name === 'Idempotency-Key')
         ? ['isIdempotent: true']
         : []),
+      ...(RECOGNIZED.includes(name) ? ['isRecognized: true'] : []),
       ...(answersAt.length > 0 ? [`answersAt: [${answersAt.join(', ')}]`] : []),
       ...(repeated.length > 0 ? [`repeated: ['${repeated.join("', '")}']`] : [])
     ]

@@ -9,6 +9,8 @@ export interface Operation {
   readonly isList?: true
   /** Whether the operation takes an `Idempotency-Key`. */
   readonly isIdempotent?: true
+  /** Whether the service recognizes a repeated change by its content, so that it needs no `Idempotency-Key`. */
+  readonly isRecognized?: true
   /** Statuses from 400 on that have the body of an answer, as 503 of the health. */
   readonly answersAt?: readonly number[]
   /** Parameters of the query that are repeated for each value; values of all others are joined by commas. */

@@ -10,7 +10,7 @@ export interface RequestOptions {
   readonly retries?: number | undefined
   /**
    * Makes a change once, whatever is lost and repeated: within 24 hours, calls with one key get the first answer. A random
-   * one for each call by default. Pass a stored one to repeat a change after a crash of your own program.
+   * one for each call by default; none for `tx.send` and bundles, which the service knows by their signatures. Pass a stored one to repeat a change after a crash of your own program.
    */
   readonly idempotencyKey?: string | undefined
 }

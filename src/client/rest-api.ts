@@ -41,21 +41,21 @@ function callOf(requester: Requester, operation: Operation) {
 
 function call(
   requester: Requester,
-  { method, input: place, isIdempotent, repeated, answersAt }: Operation,
+  { method, input: place, isIdempotent, isRecognized, repeated, answersAt }: Operation,
   path: string,
   input: Input | undefined,
   options: RequestOptions
 ): Promise<unknown> {
   const query = place === 'query' && input !== undefined ? queryText(input, repeated) : ''
-  const headers: Record<string, string> =
-    isIdempotent === true ? { 'Idempotency-Key': options.idempotencyKey ?? randomKey() } : {}
+  const { idempotencyKey = isRecognized === true ? undefined : randomKey() } = options
+  const hasKey = isIdempotent === true && idempotencyKey !== undefined
   return requester.send(
     {
       method,
       path: path + query,
-      headers,
+      headers: hasKey ? { 'Idempotency-Key': idempotencyKey } : {},
       ...(place === 'body' ? { body: input ?? {} } : {}),
-      isRepeatable: method !== 'POST' || isIdempotent === true,
+      isRepeatable: method !== 'POST' || isIdempotent === true || isRecognized === true,
       ...(answersAt === undefined ? {} : { answersAt })
     },
     options,

@@ -4,7 +4,7 @@ import type { Subscription } from '../../src/client/subscription.ts'
 import { SubmissionChanges } from '../../src/client/submission-changes.ts'
 import { transactionsOf } from '../../src/client/transactions.ts'
 import { advance, settle, virtualClock } from '../virtual-time.ts'
-import { json, problem, ScriptedService } from './scripted-service.ts'
+import { json, lost, problem, ScriptedService } from './scripted-service.ts'
 
 const status = (more: Partial<TransactionStatus> = {}): TransactionStatus =>
   ({
@@ -201,6 +201,16 @@ t.test('a transaction is taken as bytes, as base64, and from an object of web3.j
     ]
   )
   t.equal(service.sent[0]!.headers.get('idempotency-key'), 'k')
+  t.equal(service.sent[1]!.headers.get('idempotency-key'), null, 'its signature identifies it')
+})
+
+t.test('a transaction is sent again after a lost answer, without an idempotency key', async (t) => {
+  const service = new ScriptedService(lost, json({ signature: 'S', repeated: true }))
+  t.match(await service.outcome(service.client().tx.send('AQL6')), { signature: 'S' })
+  t.same(
+    service.sent.map(({ headers }) => headers.get('idempotency-key')),
+    [null, null]
+  )
 })
 
 t.test('a bundle is polled until it has landed, or has failed', async (t) => {
