@@ -337,8 +337,15 @@ export interface CoveredRange {
    * when a block gives other rows than before. Null if unknown, and for a missing range
    */
   readonly decoder_version: number | null
-  /** `blocks`: its rows come from whole blocks. Null for a missing range */
-  readonly origin: 'blocks' | null
+  /**
+   * `blocks`: its rows come from whole blocks. `file`: its trades come from imported files. Null for a
+   * missing range
+   */
+  readonly origin: 'blocks' | 'file' | null
+  /** Files of the range, at most three of them by name; absent for whole blocks */
+  readonly name?: string
+  /** Mappings by which the columns of the files were read; absent for whole blocks */
+  readonly columns?: readonly string[]
   readonly reason: string | null
 }
 
@@ -2613,38 +2620,41 @@ export interface Trade {
   readonly venue: Venue
   /** The venue's program; base58 */
   readonly program: string
-  /** The pool, curve or market account; base58 */
-  readonly pool: string
-  /** Slot of the block */
-  readonly slot: number
+  /** The pool, curve or market account; base58; null if the file of an imported trade does not state it */
+  readonly pool: string | null
+  /** Slot of the block; null if the file of an imported trade does not state it */
+  readonly slot: number | null
   /** Time of the block; block time, Unix seconds */
   readonly block_time: number
   /** Time of the block; block time, Unix milliseconds */
   readonly ts_ms: number
   /** The transaction; base58 */
   readonly signature: string
-  /** Index of the transaction in its block */
-  readonly tx_index: number
-  /** Index of the outer instruction in its transaction */
-  readonly ix_index: number
+  /** Index of the transaction in its block; null if the file of an imported trade does not state it */
+  readonly tx_index: number | null
+  /**
+   * Index of the outer instruction in its transaction; null if the file of an imported trade does not
+   * state it
+   */
+  readonly ix_index: number | null
   /** Index among the inner instructions of the outer one; null for the outer one itself */
   readonly inner_ix_index: number | null
   /** Position in the order of all events: slot × 2^20 + position in the slot */
   readonly cursor: number
   /** Commitment of the block when it was indexed */
   readonly commitment: 'processed' | 'confirmed' | 'finalized'
-  /** User of the event; base58 */
-  readonly user: string
-  /** Payer of the transaction fee; base58 */
-  readonly fee_payer: string
+  /** User of the event; base58; null if the file of an imported trade does not state it */
+  readonly user: string | null
+  /** Payer of the transaction fee; base58; null if the file of an imported trade does not state it */
+  readonly fee_payer: string | null
   /** Time of the block; block time, UTC, `YYYY-MM-DD HH:MM:SS` */
   readonly ts: string
   /**
    * The trader: the swap's authority if it signed, else the signer that owns the accounts, else a signer
    * whose own balance of a traded mint changed. Else it is the owner of the account that paid, who need
-   * not sign; base58
+   * not sign; base58; null if the file of an imported trade does not state it
    */
-  readonly trader: string
+  readonly trader: string | null
   /** The token that the trade is listed under; base58 */
   readonly mint: string
   /** Decimals of the token */
@@ -2930,38 +2940,41 @@ export interface WalletTrade {
   readonly venue: Venue
   /** The venue's program; base58 */
   readonly program: string
-  /** The pool, curve or market account; base58 */
-  readonly pool: string
-  /** Slot of the block */
-  readonly slot: number
+  /** The pool, curve or market account; base58; null if the file of an imported trade does not state it */
+  readonly pool: string | null
+  /** Slot of the block; null if the file of an imported trade does not state it */
+  readonly slot: number | null
   /** Time of the block; block time, Unix seconds */
   readonly block_time: number
   /** Time of the block; block time, Unix milliseconds */
   readonly ts_ms: number
   /** The transaction; base58 */
   readonly signature: string
-  /** Index of the transaction in its block */
-  readonly tx_index: number
-  /** Index of the outer instruction in its transaction */
-  readonly ix_index: number
+  /** Index of the transaction in its block; null if the file of an imported trade does not state it */
+  readonly tx_index: number | null
+  /**
+   * Index of the outer instruction in its transaction; null if the file of an imported trade does not
+   * state it
+   */
+  readonly ix_index: number | null
   /** Index among the inner instructions of the outer one; null for the outer one itself */
   readonly inner_ix_index: number | null
   /** Position in the order of all events: slot × 2^20 + position in the slot */
   readonly cursor: number
   /** Commitment of the block when it was indexed */
   readonly commitment: 'processed' | 'confirmed' | 'finalized'
-  /** User of the event; base58 */
-  readonly user: string
-  /** Payer of the transaction fee; base58 */
-  readonly fee_payer: string
+  /** User of the event; base58; null if the file of an imported trade does not state it */
+  readonly user: string | null
+  /** Payer of the transaction fee; base58; null if the file of an imported trade does not state it */
+  readonly fee_payer: string | null
   /** Time of the block; block time, UTC, `YYYY-MM-DD HH:MM:SS` */
   readonly ts: string
   /**
    * The trader: the swap's authority if it signed, else the signer that owns the accounts, else a signer
    * whose own balance of a traded mint changed. Else it is the owner of the account that paid, who need
-   * not sign; base58
+   * not sign; base58; null if the file of an imported trade does not state it
    */
-  readonly trader: string
+  readonly trader: string | null
   /** The token that the trade is listed under; base58 */
   readonly mint: string
   /** Decimals of the token */
@@ -4785,7 +4798,7 @@ export interface MarketApi {
    * List indexed ranges of slots.
    *
    * Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the
-   * Data API come from the first three. A range ends where the decoded venues or the decoder change.
+   * Data API come from the first three. A range ends where the venues, the decoder or the origin change.
    *
    * Needs a key with the scope `data:read`.
    *

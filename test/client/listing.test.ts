@@ -35,7 +35,10 @@ t.test(
 
 t.test('a loop that is left requests no further page', async (t) => {
   const service = pages()
-  for await (const _ of service.client().market.launches()) break
+  for await (const row of service.client().market.launches()) {
+    t.same(row, { n: 1 })
+    break
+  }
   t.equal(service.sent.length, 1)
 })
 

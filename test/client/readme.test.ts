@@ -60,12 +60,16 @@ t.test('each block of the README compiles', async (t) => {
     ...{ module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ESNext, allowImportingTsExtensions: true }
   }
   const host = ts.createCompilerHost(options)
-  const { fileExists, readFile, getSourceFile } = host
-  host.fileExists = (name) => name === file || fileExists(name)
-  host.readFile = (name) => (name === file ? text : readFile(name))
-  host.getSourceFile = (name, ...more) =>
-    name === file ? ts.createSourceFile(name, text, ts.ScriptTarget.ESNext) : getSourceFile(name, ...more)
-  const program = ts.createProgram([file], options, host)
+  const withBlocks: ts.CompilerHost = {
+    ...host,
+    fileExists: (name) => name === file || host.fileExists(name),
+    readFile: (name) => (name === file ? text : host.readFile(name)),
+    getSourceFile: (name, ...more) =>
+      name === file
+        ? ts.createSourceFile(name, text, ts.ScriptTarget.ESNext)
+        : host.getSourceFile(name, ...more)
+  }
+  const program = ts.createProgram([file], options, withBlocks)
   const source = program.getSourceFile(file)!
   const faults = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
   t.same(

@@ -95,7 +95,7 @@ export class ScriptedService {
   }
 
   readonly #fetch: typeof globalThis.fetch = async (input, init) => {
-    const { pathname, search } = new URL(String(input))
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input)
     const body = init?.body
     const request: SentRequest = {
       method: init?.method ?? 'GET',

@@ -4,7 +4,9 @@ import { readSources, type SourceFile } from './sources.ts'
 
 /** Programs of users, which know the package alone; they are no part of the house. */
 const EXAMPLE = /^src\/client\/examples\//
-const sources = readSources(['src', 'actors', 'machines', 'storage']).filter(({ path }) => !EXAMPLE.test(path))
+const sources = readSources(['src', 'actors', 'machines', 'storage']).filter(
+  ({ path }) => !EXAMPLE.test(path)
+)
 /** Files of storage other than its ports, its pure encodings and its report. */
 const STORAGE_ADAPTER =
   /^storage\/(?!port\/|codec\/(byte-reader|byte-writer|codes|key-table)\.ts|(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/

@@ -59,10 +59,10 @@ print(f"{len(candles['ts'])} hours, last close {candles['close'][-1] if candles[
 # %% The largest trades among the newest thousand
 trades = sorted(rows(f"/v1/tokens/{SOL}/trades", limit=500), key=lambda trade: trade["amount_usd"] or 0, reverse=True)
 for trade in trades[:5]:
-    print(f"{trade['ts']}  {trade['event']:<4}  {trade['amount_usd'] or 0:>12,.2f} USD  {trade['venue']}  {trade['signature'][:16]}…")
+    print(f"{trade['ts']}  {trade['event']:<4}  {trade['amount_usd'] or 0:>12,.2f} USD  {trade['venue']}  {(trade['signature'] or 'imported')[:16]}…")
 print(f"{len(trades)} trades")
 
 # %% What one of their traders holds
-trader = trades[0]["trader"]
+trader = next(trade["trader"] for trade in trades if trade["trader"] is not None)
 for holding in get(f"/v1/wallets/{trader}/holdings", limit=5)["data"]:
     print(f"{trader[:8]}…  {holding['amount'] or 0:>20,.4f}  {holding['mint']}")
