@@ -83,6 +83,7 @@ export type ProblemCode =
   | 'restarting'
   | 'export_not_allowed'
   | 'export_rows_exceeded'
+  | 'import_limit_reached'
 
 /** A time: Unix seconds, ISO 8601 (UTC without a zone), or a Date. */
 export type Instant = string | number | Date
@@ -968,6 +969,8 @@ export interface LedgerRow {
   readonly ts: string
   /** Time of the block; block time, Unix milliseconds */
   readonly ts_ms: number
+  /** Present on a row that was read from the history of the chain, not captured live */
+  readonly source?: 'archive'
   /** Place of this row: as `after`, it continues behind this row in either order */
   readonly cursor: string
 }
@@ -1599,8 +1602,11 @@ export interface RevenueAccount {
   readonly label: string
   /** Role of the address */
   readonly role: string
-  /** `starting` until the ledger of the address begins, then `active` */
-  readonly status: 'starting' | 'active'
+  /**
+   * `starting` until the ledger of the address begins. `backfilling` while its history is read, until
+   * the sum of all changes equals the chain, or the node lacks a part of the history. Otherwise `active`
+   */
+  readonly status: 'starting' | 'backfilling' | 'active'
   /** Time of registration; by the clock of the service, ISO 8601, UTC */
   readonly created_at: string
   /** Start of the ledger of the address; null while it is starting */
@@ -1611,6 +1617,29 @@ export interface RevenueAccount {
     readonly ts: string
     /** The same; block time, Unix milliseconds */
     readonly ts_ms: number
+  } | null
+  /** Progress of the history of the address; null unless `status` is `backfilling` */
+  readonly progress: {
+    /**
+     * `starting`: finds the slots that are missing. `reading`: reads transactions from the archive node.
+     * `summing`: stores the sums. `checking`: compares the ledger with the chain
+     */
+    readonly phase: 'starting' | 'reading' | 'summing' | 'checking' | 'done'
+    readonly from_slot: number | null
+    readonly to_slot: number | null
+    readonly reached_slot: number | null
+    /** Accounts of the range that are known so far, the address included */
+    readonly token_accounts: number
+    /** Accounts of the range that are read */
+    readonly token_accounts_done: number
+    /** Signatures listed since the request */
+    readonly signatures: number
+    /** Transactions read since the request */
+    readonly transactions: number
+    /** Rows stored since the request */
+    readonly rows: number
+    readonly differences: number | null
+    readonly note: string | null
   } | null
   /** Inflow in USD, of the changes with a price */
   readonly inflow_usd: number
@@ -1674,8 +1703,11 @@ export interface RevenueCoverage {
     readonly label: string
     /** Role of the address */
     readonly role: string
-    /** `starting` until the ledger of the address begins, then `active` */
-    readonly status: 'starting' | 'active'
+    /**
+     * `starting` until the ledger of the address begins. `backfilling` while its history is read, until
+     * the sum of all changes equals the chain, or the node lacks a part of the history. Otherwise `active`
+     */
+    readonly status: 'starting' | 'backfilling' | 'active'
     /** Start of the ledger of the address; null while it is starting */
     readonly live_from: {
       /** The first slot whose blocks are recorded */
@@ -1685,8 +1717,26 @@ export interface RevenueCoverage {
       /** The same; block time, Unix milliseconds */
       readonly ts_ms: number
     } | null
-    /** The archived rows of the ledger; always null, because archives have no ledger */
-    readonly archive: null
+    /**
+     * First and last slot whose rows are archived (`source` = `archive`); the slots between them that are
+     * neither archived nor live are in `gaps`. Null if no rows are archived
+     */
+    readonly archive: {
+      /** First archived slot */
+      readonly from: {
+        /** Its slot */
+        readonly slot: number
+        readonly ts: string | null
+        readonly ts_ms: number | null
+      }
+      /** Last archived slot */
+      readonly to: {
+        /** Its slot */
+        readonly slot: number
+        readonly ts: string | null
+        readonly ts_ms: number | null
+      }
+    } | null
     /** Slots whose changes are missing, ascending; a gap may begin before `live_from` */
     readonly gaps: readonly {
       /** Its first slot */
@@ -1697,9 +1747,10 @@ export interface RevenueCoverage {
       readonly to_ts: string | null
       /**
        * `ingest_down`: blocks passed while the ledger was not written. `upstream_missing`: no node had the
-       * blocks. The other two do not occur, because archives have no ledger
+       * blocks, or the archive node has no history of them. `not_registered`: the tenant did not watch the
+       * address. `between_archive_and_live`: the history that was requested is not stored yet
        */
-      readonly reason: 'ingest_down' | 'not_registered' | 'between_archive_and_live' | 'upstream_missing'
+      readonly reason: 'ingest_down' | 'upstream_missing' | 'not_registered' | 'between_archive_and_live'
     }[]
     /** Later gaps that `gaps` leaves out */
     readonly gaps_left_out: number
@@ -1725,19 +1776,26 @@ export interface RevenueCoverage {
       readonly blocks: number | null
     }[]
     /**
-     * Slot from which on every row up to `complete_to` is stored: `live_from`, or the slot after the last
-     * gap and hole. Null if a gap or hole reaches `complete_to`, or the ledger has not begun
+     * Slot from which on every row up to `complete_to` is stored: the first archived slot or `live_from`,
+     * or the slot after the last gap and hole. Null if a gap or hole reaches `complete_to`, or the ledger
+     * has not begun
      */
     readonly complete_from_slot: number | null
     /**
      * Whether every row from `live_from` to `complete_to` is stored: the ledger has begun, has no gap and
-     * no hole, and `complete_to` is at most 25 slots before `indexed_to`. It says nothing about later
-     * blocks, or about fees of votes, which are not recorded
+     * no hole, and, if its history was requested, the sum of all changes since its first row equals the
+     * chain. In addition `complete_to` is at most 25 slots before `indexed_to`. It says nothing about
+     * later blocks, or about fees of votes, which are not recorded
      */
     readonly complete: boolean
   }[]
-  /** End of the archive; always null, because archives have no ledger */
-  readonly archive_end: null
+  /** The last archived slot of all addresses; null if no rows are archived */
+  readonly archive_end: {
+    /** Its slot */
+    readonly slot: number
+    readonly ts: string | null
+    readonly ts_ms: number | null
+  } | null
   /** The earliest `live_from`; null while no ledger has begun */
   readonly live_start: {
     /** The first slot whose blocks are recorded */
@@ -1747,8 +1805,26 @@ export interface RevenueCoverage {
     /** The same; block time, Unix milliseconds */
     readonly ts_ms: number
   } | null
-  /** The gap between the archive and `live_start`; always null, because archives have no ledger */
-  readonly gap_between_archive_and_live: null
+  /**
+   * The slots between the requested or archived rows and `live_from` that are not stored: the widest
+   * range of all addresses; null if there are none
+   */
+  readonly gap_between_archive_and_live: {
+    /** Its first slot */
+    readonly from_slot: number
+    /** Its last slot */
+    readonly to_slot: number
+    readonly from_ts: string | null
+    readonly to_ts: string | null
+    /**
+     * `ingest_down`: blocks passed while the ledger was not written. `upstream_missing`: no node had the
+     * blocks, or the archive node has no history of them. `not_registered`: the tenant did not watch the
+     * address. `between_archive_and_live`: the history that was requested is not stored yet
+     */
+    readonly reason: 'ingest_down' | 'upstream_missing' | 'not_registered' | 'between_archive_and_live'
+    /** Addresses with such a gap */
+    readonly addresses: number
+  } | null
 }
 
 /** RevenueTotals, as the service answers it */
@@ -1772,6 +1848,8 @@ export interface RevenueTotals {
     readonly ts: string | null
     readonly ts_ms: number | null
   } | null
+  /** Present if the window reaches into archived rows, which are counted too */
+  readonly source?: 'archive'
   /** The sums of all watched addresses */
   readonly totals: {
     /** Inflow in USD, of the changes with a price */
@@ -2334,7 +2412,10 @@ export interface Token {
   readonly price_ts: string | null
   readonly price_slot: number | null
   readonly price_venue: Venue | null
-  /** `circulating_supply` × `price_usd`, without the `ui_multiplier` of the mint; null if either is null */
+  /**
+   * `circulating_supply` × `price_usd`, without the `ui_multiplier` of the mint; null if either is null,
+   * and for wrapped SOL, whose mint states no supply
+   */
   readonly market_cap_usd: number | null
   /** `supply` × `price_usd`, without the `ui_multiplier` of the mint; null if either is null */
   readonly fdv_usd: number | null
@@ -3075,8 +3156,11 @@ export interface WatchedAddress {
   readonly created_at: string
   /** The ledger begins within this number of seconds */
   readonly capture_starts_within_seconds: number
-  /** `starting` until the ledger of the address begins, then `active` */
-  readonly status: 'starting' | 'active'
+  /**
+   * `starting` until the ledger of the address begins. `backfilling` while its history is read, until
+   * the sum of all changes equals the chain, or the node lacks a part of the history. Otherwise `active`
+   */
+  readonly status: 'starting' | 'backfilling' | 'active'
 }
 
 /** A webhook without its secret */
@@ -3751,6 +3835,84 @@ export type RevenueAccountsAnswer = {
     readonly max: number
   }
 }
+
+/** The body of `POST /v1/revenue/accounts/{address}/archive`. */
+export type RevenueAccountsArchiveBody = {
+  /** Rows, in any order */
+  readonly rows: readonly {
+    /** Slot of the block */
+    readonly slot: number
+    /**
+     * Index of the transaction in its block; -1 for rewards before the transactions, 4294967296 for those
+     * after them
+     */
+    readonly tx_index: number
+    /** Place among the rows of the address by this transaction, from 0 without a gap */
+    readonly index: number
+    /** Time of the block; block time, Unix milliseconds */
+    readonly ts_ms: number
+    /** Null for a reward */
+    readonly signature: string | null
+    /** The account with the changed balance */
+    readonly account: string
+    /** Mint of the balance; that of wrapped SOL for lamports */
+    readonly mint: string
+    /** Whether lamports changed */
+    readonly is_native: boolean
+    /** Decimals of the mint */
+    readonly decimals: number
+    /** Balance before, in base units */
+    readonly pre_raw: string
+    /** Balance after, in base units */
+    readonly post_raw: string
+    /** Cause of the change */
+    readonly kind: 'transfer' | 'swap' | 'fee' | 'rent' | 'unwrap' | 'burn' | 'mint' | 'reward' | 'other'
+    /** The other side of the change */
+    readonly counterparty: string | null
+    /** How the counterparty is known */
+    readonly counterparty_confidence: 'exact' | 'inferred' | 'none'
+    /** Fee of the transaction in lamports */
+    readonly fee_lamports: number
+    /** Payer of the fee; null for a reward */
+    readonly fee_payer: string | null
+    /** Index of the outer instruction; null if unknown */
+    readonly ix_index: number | null
+    /** Value in USD; if absent, the price at the time of the block is looked up */
+    readonly value_usd?: number | null
+    /** The fee in USD, on the lamports of its payer */
+    readonly attributed_fee_usd?: number | null
+    readonly [field: string]: unknown
+  }[]
+  /** Slots of which every row was sent; send them after the last rows */
+  readonly ranges?:
+    | readonly {
+        /** First slot */
+        readonly from_slot: number
+        /** Last slot */
+        readonly to_slot: number
+      }[]
+    | null
+}
+
+/** The answer of `POST /v1/revenue/accounts/{address}/archive`. */
+export type RevenueAccountsArchiveAnswer = {
+  /** The watched address; base58 */
+  readonly address: string
+  /** Rows that were new */
+  readonly stored: number
+  /** Rows that were stored already */
+  readonly repeated: number
+}
+
+/** The body of `POST /v1/revenue/accounts/{address}/backfill`. */
+export type RevenueAccountsBackfillBody = {
+  /**
+   * Start of the ledger: a slot (a number below 1,000,000,000), unix seconds, or an ISO time (UTC
+   * without a zone). 0 is the first block of the chain
+   */
+  readonly since: number | string
+}
+
 /** Parameters of `GET /v1/revenue/coverage`. */
 export interface RevenueCoverageQuery {
   /** Only this watched address */
@@ -3837,6 +3999,11 @@ export type RevenueWatchBody = {
    * `operations`
    */
   readonly role?: string | null
+  /**
+   * Start of the ledger: a slot (a number below 1,000,000,000), unix seconds, or an ISO time (UTC
+   * without a zone). 0 is the first block of the chain
+   */
+  readonly since?: number | string | null
   readonly [field: string]: unknown
 }
 
@@ -4623,8 +4790,8 @@ export interface RevenueApi {
    * List watched addresses.
    *
    * Every watched address of the tenant, in the order of their base58, with the sums of its ledger since
-   * `capture_from`. Rows older than 400 days are not counted. A transaction counts with its net change
-   * of a mint.
+   * `capture_from`, and of the archived rows before it. Rows older than 400 days are not counted. A
+   * transaction counts with its net change of a mint.
    *
    * Needs a key with the scope `revenue`.
    *
@@ -4632,11 +4799,46 @@ export interface RevenueApi {
    */
   accounts(query?: RevenueAccountsQuery, options?: RequestOptions): Listing<RevenueAccountsAnswer>
   /**
+   * Import history of a watched address.
+   *
+   * Stores rows of a watched address from before its watch, such as those of an export; `millrace
+   * revenue backfill ADDRESS FILE…` reads them from files. A request has at most 500 rows, with all rows
+   * of each transaction. A row that is stored already stays as it is. The rows are shown, with `source`
+   * = `archive`, once `ranges` names their slots and their sums are stored. Then the ledger is compared
+   * with the chain. Other fields of a row are ignored.
+   *
+   * Needs a key with the scope `revenue`.
+   *
+   * `POST /v1/revenue/accounts/{address}/archive`
+   */
+  accountsArchive(
+    address: string,
+    body: RevenueAccountsArchiveBody,
+    options?: RequestOptions
+  ): Promise<RevenueAccountsArchiveAnswer>
+  /**
+   * Read the history of a watched address.
+   *
+   * Extends the ledger of a watched address back to a slot or a time, from the archive node. The rows
+   * appear together, with `source` = `archive`, once all of them are stored; until then `status` is
+   * `backfilling`, and `GET /v1/revenue/accounts` shows the `progress`. A repeat requests again what the
+   * node did not have, and compares the ledger with the chain again.
+   *
+   * Needs a key with the scope `revenue`.
+   *
+   * `POST /v1/revenue/accounts/{address}/backfill`
+   */
+  accountsBackfill(
+    address: string,
+    body: RevenueAccountsBackfillBody,
+    options?: RequestOptions
+  ): Promise<WatchedAddress>
+  /**
    * Coverage of the ledgers.
    *
-   * Since when each address is recorded, up to which block, and the gaps and holes between. A row that
-   * `complete_to` has passed and that no gap or hole covers is stored. An address lists at most 1000
-   * gaps. An answer lists at most 10000, shared equally by its addresses.
+   * Since when each address is recorded, up to which block, and the gaps and holes between; what is
+   * archived from before. A row that `complete_to` has passed and that no gap or hole covers is stored.
+   * An address lists at most 1000 gaps. An answer lists at most 10000, shared equally by its addresses.
    *
    * Needs a key with the scope `revenue`.
    *
@@ -4667,8 +4869,8 @@ export interface RevenueApi {
    *
    * Inflow and outflow of the watched addresses of the tenant in a window that ends with the block of
    * `complete_to`: the newest whose changes are all stored. Each address counts from its `capture_from`
-   * on. A transaction counts with the net change of a mint of an address. A transfer between two watched
-   * addresses is an outflow of one and an inflow of the other.
+   * on, and with its archived rows. A transaction counts with the net change of a mint of an address. A
+   * transfer between two watched addresses is an outflow of one and an inflow of the other.
    *
    * Needs a key with the scope `revenue`.
    *
@@ -4678,8 +4880,8 @@ export interface RevenueApi {
   /**
    * Stop watching an address.
    *
-   * The ledger of the address is no longer shown. If the address is watched later, its ledger begins
-   * anew.
+   * The ledger of the address is no longer shown. If the address is watched again within 400 days, its
+   * earlier rows are shown again, with a gap for the time between.
    *
    * Needs a key with the scope `revenue`.
    *
@@ -4689,9 +4891,10 @@ export interface RevenueApi {
   /**
    * Watch an address.
    *
-   * Records every change of the SOL and token balances of an address from now on. If the address is
-   * already watched, the answer is 200, and its label and role are replaced. A tenant watches at most
-   * 200 addresses. Other fields of the body are ignored.
+   * Records every change of the SOL and token balances of an address from now on, and with `since` from
+   * then on: the earlier changes are read from the archive node, see `progress` of `GET
+   * /v1/revenue/accounts`. If the address is already watched, the answer is 200, and its label and role
+   * are replaced. A tenant watches at most 200 addresses. Other fields of the body are ignored.
    *
    * Needs a key with the scope `revenue`.
    *
