@@ -17,6 +17,8 @@ export const CLIENT_NAMES: Readonly<Record<string, string | null>> = {
   'GET /v1/revenue/accounts': 'revenue.accounts',
   'POST /v1/revenue/accounts': 'revenue.watch',
   'DELETE /v1/revenue/accounts/{address}': 'revenue.unwatch',
+  'POST /v1/revenue/accounts/{address}/archive': 'revenue.archive',
+  'POST /v1/revenue/accounts/{address}/backfill': 'revenue.backfill',
   'GET /v1/admin/keys': 'admin.keys.list',
   'POST /v1/admin/keys': 'admin.keys.create',
   'GET /v1/admin/keys/{id}': 'admin.keys.get',

@@ -3837,7 +3837,7 @@ export type RevenueAccountsAnswer = {
 }
 
 /** The body of `POST /v1/revenue/accounts/{address}/archive`. */
-export type RevenueAccountsArchiveBody = {
+export type RevenueArchiveBody = {
   /** Rows, in any order */
   readonly rows: readonly {
     /** Slot of the block */
@@ -3895,7 +3895,7 @@ export type RevenueAccountsArchiveBody = {
 }
 
 /** The answer of `POST /v1/revenue/accounts/{address}/archive`. */
-export type RevenueAccountsArchiveAnswer = {
+export type RevenueArchiveAnswer = {
   /** The watched address; base58 */
   readonly address: string
   /** Rows that were new */
@@ -3905,7 +3905,7 @@ export type RevenueAccountsArchiveAnswer = {
 }
 
 /** The body of `POST /v1/revenue/accounts/{address}/backfill`. */
-export type RevenueAccountsBackfillBody = {
+export type RevenueBackfillBody = {
   /**
    * Start of the ledger: a slot (a number below 1,000,000,000), unix seconds, or an ISO time (UTC
    * without a zone). 0 is the first block of the chain
@@ -4811,11 +4811,7 @@ export interface RevenueApi {
    *
    * `POST /v1/revenue/accounts/{address}/archive`
    */
-  accountsArchive(
-    address: string,
-    body: RevenueAccountsArchiveBody,
-    options?: RequestOptions
-  ): Promise<RevenueAccountsArchiveAnswer>
+  archive(address: string, body: RevenueArchiveBody, options?: RequestOptions): Promise<RevenueArchiveAnswer>
   /**
    * Read the history of a watched address.
    *
@@ -4828,11 +4824,7 @@ export interface RevenueApi {
    *
    * `POST /v1/revenue/accounts/{address}/backfill`
    */
-  accountsBackfill(
-    address: string,
-    body: RevenueAccountsBackfillBody,
-    options?: RequestOptions
-  ): Promise<WatchedAddress>
+  backfill(address: string, body: RevenueBackfillBody, options?: RequestOptions): Promise<WatchedAddress>
   /**
    * Coverage of the ledgers.
    *

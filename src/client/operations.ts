@@ -47,16 +47,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     repeated: ['memcmp']
   },
   'revenue.accounts': { method: 'GET', path: '/v1/revenue/accounts', input: 'query', isList: true },
-  'revenue.accountsArchive': {
-    method: 'POST',
-    path: '/v1/revenue/accounts/{address}/archive',
-    input: 'body'
-  },
-  'revenue.accountsBackfill': {
-    method: 'POST',
-    path: '/v1/revenue/accounts/{address}/backfill',
-    input: 'body'
-  },
+  'revenue.archive': { method: 'POST', path: '/v1/revenue/accounts/{address}/archive', input: 'body' },
+  'revenue.backfill': { method: 'POST', path: '/v1/revenue/accounts/{address}/backfill', input: 'body' },
   'revenue.coverage': { method: 'GET', path: '/v1/revenue/coverage', input: 'query' },
   'revenue.events': { method: 'GET', path: '/v1/revenue/events', input: 'query', isList: true },
   'revenue.totals': { method: 'GET', path: '/v1/revenue/totals', input: 'query' },
