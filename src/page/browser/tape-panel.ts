@@ -134,8 +134,12 @@ function cellsOf(trade: Trade, of: TapeOf): JSX.Element[] {
     ),
     of.kind === 'wallet'
       ? h(AddressLink, { view: 'token', address: trade.mint, isStop: false })
-      : h(AddressLink, { view: 'wallet', address: trade.trader, isStop: false }),
-    h(AddressLink, { view: 'pool', address: trade.pool, text: trade.venue, isStop: false }),
+      : trade.trader === null
+        ? h('span', null)
+        : h(AddressLink, { view: 'wallet', address: trade.trader, isStop: false }),
+    trade.pool === null
+      ? h('span', null, trade.venue)
+      : h(AddressLink, { view: 'pool', address: trade.pool, text: trade.venue, isStop: false }),
     h(AddressLink, { view: 'tx', address: trade.signature, isStop: false })
   ]
 }

@@ -93,7 +93,7 @@ function Head({ mint, answer, newest }: HeadProps): JSX.Element {
   const symbol = nameText(body?.symbol)
   const from = answer === null ? null : originsOf(answer)
   const at = { slot: body?.price_slot ?? null }
-  const isNewer = newest !== null && newest.slot >= (body?.price_slot ?? 0)
+  const isNewer = newest !== null && (newest.slot ?? 0) >= (body?.price_slot ?? 0)
   const priced = isNewer ? newest : body
   const cash = priced?.cash_mint === WSOL ? 'SOL' : ''
   const priceOrigin = (field: 'price' | 'price_usd'): Origin =>
