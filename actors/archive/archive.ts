@@ -1,3 +1,4 @@
+import { isAdjacent } from './adjacency.ts'
 import type { ArchiveStanding, ServedArchive } from '../../src/archive/served-archive.ts'
 import { archiveStanding } from '../../src/archive/standing.ts'
 import { ServiceError } from '../../src/kernel/errors.ts'
@@ -102,7 +103,10 @@ class ArchiveReader {
 
   #logStanding({ archive, reason }: ArchiveStanding): void {
     const { logger } = this.#deps
-    const slots = archive === null ? {} : { first: archive.first.slot, last: archive.last.slot }
+    const slots =
+      archive === null
+        ? {}
+        : { first: archive.first.slot, last: archive.last.slot, adjacent: archive.isAdjacent }
     if (reason === null) logger.info(slots, 'the archive is served')
     // A reported fault is in the log and in the tree of processes.
     else if (archive?.storage.damage.length !== 0)
@@ -137,7 +141,10 @@ class ArchiveReader {
   async #standingOf(storage: Storage): Promise<ArchiveStanding | null> {
     const firstLive = await this.#live.blocks.firstSince(0)
     this.#isLiveEmpty = firstLive === null
-    return archiveStanding(storage, firstLive)
+    const standing = await archiveStanding(storage, firstLive)
+    if (standing?.reason !== null || firstLive === null) return standing
+    const adjacent = await isAdjacent(standing.archive, this.#live, firstLive)
+    return { ...standing, archive: { ...standing.archive, isAdjacent: adjacent } }
   }
 }
 
@@ -145,6 +152,7 @@ function isSame(a: ArchiveStanding | null, b: ArchiveStanding | null): boolean {
   return (
     a?.archive?.storage === b?.archive?.storage &&
     a?.archive?.last.slot === b?.archive?.last.slot &&
+    a?.archive?.isAdjacent === b?.archive?.isAdjacent &&
     a?.reason === b?.reason
   )
 }

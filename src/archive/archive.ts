@@ -7,4 +7,9 @@ export interface Archive {
   readonly storage: Storage
   readonly first: SlotRow
   readonly last: SlotRow
+  /**
+   * Whether the first live block follows `last`, and the archive has all venues of that block. Rolling windows continue only
+   * into an adjacent archive.
+   */
+  readonly isAdjacent: boolean
 }

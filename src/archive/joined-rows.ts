@@ -3,6 +3,7 @@ import { mergeMinutes } from '../market/activity-sums.ts'
 import type { ActivityHour } from '../market/activity-rows.ts'
 import { CURVE_STAGES } from '../market/curves.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../market/registry-rows.ts'
+import { mergeTraders } from '../market/merged-traders.ts'
 import type { PairRow } from '../market/rows.ts'
 
 /**
@@ -29,7 +30,7 @@ export const JOINED = {
 
   pools: joinPools,
   curves: joinCurves,
-  poolHours: joinHours
+  hours: joinHours
 } as const
 
 /**
@@ -102,12 +103,16 @@ function joinedTarget(earlier: CurveRow, later: CurveRow): bigint | null {
   return later.targetQuote ?? earlier.targetQuote
 }
 
-/** Joins an hour of a pool, which has no traders and no price. */
+/** Joins an hour of one owner. The price before the hour is the archive's, even if it is null: there was none before. */
 function joinHours(earlier: ActivityHour, later: ActivityHour): ActivityHour {
   const minutes = new Map(earlier.minutes.map((minute) => [minute.minute, minute]))
   for (const minute of later.minutes) {
     const known = minutes.get(minute.minute)
     minutes.set(minute.minute, known === undefined ? minute : mergeMinutes(known, minute))
   }
-  return { ...earlier, minutes: [...minutes.values()].sort((a, b) => a.minute - b.minute) }
+  return {
+    ...earlier,
+    minutes: [...minutes.values()].sort((a, b) => a.minute - b.minute),
+    traders: mergeTraders(earlier.traders, later.traders)
+  }
 }

@@ -1,6 +1,7 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { LaunchRow, SlotRow } from '../market/rows.ts'
+import { liveWindows, type WindowStores } from './window-stores.ts'
 import type { ActivityStore, BlockStore, LaunchStore, PoolStore, Storage } from '../../storage/port.ts'
 
 /** The records of the market as the Data API serves them: live, and continued into an archive if there is one. */
@@ -10,8 +11,9 @@ export interface MarketStores extends Pick<
 > {
   readonly launches: MarketLaunches
   readonly pools: MarketPools
-  /** Hours of pools only: windows of mints and of the market are live. */
   readonly poolActivity: PoolActivity
+  /** Rows of rolling windows: live if blocks are missing between the archive and the live store. */
+  readonly windows: WindowStores
   readonly blocks: Pick<BlockStore, 'firstSince'>
   /** The newest block of the archive; null if there is no archive. Rows up to its slot are from the archive. */
   readonly archiveEnd: SlotRow | null
@@ -68,6 +70,7 @@ export function liveStores(live: Storage): MarketStores {
       page: async (query) => livePage(await launches.page(query))
     },
     poolActivity: { range: (pool, range) => activity.range('pool', pool, range) },
+    windows: liveWindows(live),
     archiveEnd: null
   }
 }

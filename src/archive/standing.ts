@@ -4,7 +4,8 @@ import type { ArchiveStanding } from './served-archive.ts'
 
 /**
  * Compares an archive with the live store, before whose first slot it must end. Resolves with null for an empty archive;
- * rejects with the store's error. `firstLive` is the first slot of the live store, null if that store is empty.
+ * rejects with the store's error. `firstLive` is the first slot of the live store, null if that store is empty. Whether the
+ * archive is adjacent is left open, as false.
  */
 export async function archiveStanding(
   storage: Storage,
@@ -18,5 +19,5 @@ export async function archiveStanding(
   const reason = overlaps
     ? `it ends at slot ${last.slot}, not before the first indexed slot ${firstLive}: it belongs to another chain, or the index was begun anew at an earlier slot`
     : null
-  return { archive: { storage, first, last }, reason: damage[0] ?? reason }
+  return { archive: { storage, first, last, isAdjacent: false }, reason: damage[0] ?? reason }
 }

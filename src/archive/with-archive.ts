@@ -9,6 +9,7 @@ import type { MarketStores } from './market-stores.ts'
 import { joinedPools, joinedToken } from './pools.ts'
 import { joinedPage } from './row-list.ts'
 import { joinedRange } from './series.ts'
+import { joinedHours, joinedWindows, liveWindows } from './window-stores.ts'
 
 /**
  * Returns the records of a live store, continued into the archive: as if one store had all blocks. All blocks of the archive
@@ -30,6 +31,7 @@ export function withArchive(live: Storage, archive: Archive): MarketStores {
     const [earlier, later] = await Promise.all([read(storage), read(live)])
     return earlier === null || later === null ? (earlier ?? later) : join(earlier, later)
   }
+  const candles = joinedCandles(live.candles, storage.candles, last)
   return {
     trades: {
       ofMint: (mint, page) => pageOf(page, ({ trades }, part) => trades.ofMint(mint, part)),
@@ -38,7 +40,7 @@ export function withArchive(live: Storage, archive: Archive): MarketStores {
     poolEvents: {
       ofPool: (pool, page) => pageOf(page, ({ poolEvents }, part) => poolEvents.ofPool(pool, part))
     },
-    candles: joinedCandles(live.candles, storage.candles, last),
+    candles,
     pairs: {
       get: (address) => joinedRow(({ pairs }) => pairs.get(address), JOINED.pairs),
       ofMint: async (mint) => joinPairs(await storage.pairs.ofMint(mint), await live.pairs.ofMint(mint)),
@@ -51,16 +53,8 @@ export function withArchive(live: Storage, archive: Archive): MarketStores {
     curves: { get: (mint) => joinedRow(({ curves }) => curves.get(mint), JOINED.curves) },
     pools: joinedPools(live, archive),
     launches: joinedLaunches(live, archive),
-    poolActivity: {
-      range: (pool, range) =>
-        joinedRange(range, last, {
-          startOf: ({ hour }) => hour,
-          bucketOf: (time) => bucketStart('1h', time),
-          merge: JOINED.poolHours,
-          live: (part) => live.activity.range('pool', pool, part),
-          archive: (part) => storage.activity.range('pool', pool, part)
-        })
-    },
+    poolActivity: { range: (pool, range) => joinedHours(live, archive, 'pool', pool, range) },
+    windows: archive.isAdjacent ? joinedWindows(live, archive, candles) : liveWindows(live),
     blocks: {
       async firstSince(time) {
         const archived = time <= last.blockTime ? await storage.blocks.firstSince(time) : null

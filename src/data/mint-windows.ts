@@ -1,9 +1,9 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { MintHourSource } from '../market/mint-hours.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { RolledMint } from '../market/rolled-mint.ts'
 import { foldWindow, windowHours, type MintWindow } from '../market/windows.ts'
 import { SecondChanceCache, type CacheUse } from '../kernel/memory/second-chance-cache.ts'
-import type { ActivityStore } from '../../storage/port.ts'
 import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 
 const DAY = 86_400
@@ -17,11 +17,12 @@ const BYTES_MAX = 128 * 2 ** 20
  * W1. A mint is aggregated only from hours that were read while no block was published, and gets each later block
  *     from the feed. If the read was ahead of the feed, the blocks in between only repeat its totals.
  * W2. No mint is aggregated while the head's time is before that of an earlier block, because later hours than the
- *     head's then exist. This never happens on the chain.
- * W3. If the feed skips blocks, or stored blocks have changed, everything is reloaded.
+ *     head's then exist. On the chain this does not happen. For a minute after an archive's end it is assumed.
+ * W3. If the feed skips blocks, or stored blocks or the archive have changed, everything is reloaded.
+ * W4. A block in an hour that has rows of the archive evicts its mints: its hours lack those rows.
  */
 export class MintWindows implements CacheUse {
-  readonly #activity: Pick<ActivityStore, 'range'>
+  readonly #storesOf: () => MintHourSource
   readonly #feed: CommitFeed
   readonly #rolled: SecondChanceCache<RolledMint>
   readonly bytesMax: number
@@ -29,9 +30,13 @@ export class MintWindows implements CacheUse {
   #changes = 0
   /** The latest time of a block, Unix seconds. */
   #latest = -Infinity
+  /** The stores that provided the rolled mints. */
+  #stores: MintHourSource
 
-  constructor(activity: Pick<ActivityStore, 'range'>, feed: CommitFeed, bytesMax = BYTES_MAX) {
-    this.#activity = activity
+  /** `storesOf` returns the stores of the current archive. */
+  constructor(storesOf: () => MintHourSource, feed: CommitFeed, bytesMax = BYTES_MAX) {
+    this.#storesOf = storesOf
+    this.#stores = storesOf()
     this.#feed = feed
     this.bytesMax = bytesMax
     this.#rolled = new SecondChanceCache(bytesMax)
@@ -66,8 +71,9 @@ export class MintWindows implements CacheUse {
     options: { readonly traders: boolean }
   ): Promise<Record<Name, MintWindow>> {
     const key = pubkeyMapKey(mint)
+    const stores = this.#current()
     const known = this.#rolled.get(key)
-    const rolled = known?.covers(headTime) === true ? known : await this.#roll(key, mint, headTime)
+    const rolled = known?.covers(headTime) === true ? known : await this.#roll(stores, mint, headTime)
     const windows = Object.entries<number>(spans).map(([name, seconds]) => {
       const window =
         rolled instanceof RolledMint
@@ -79,16 +85,26 @@ export class MintWindows implements CacheUse {
   }
 
   /** Reads the last day of a mint. Returns it aggregated, or its hours if it cannot be cached. */
-  async #roll(key: string, mint: Pubkey, headTime: number) {
+  async #roll(stores: MintHourSource, mint: Pubkey, headTime: number) {
     const changes = this.#changes
     const range = windowHours(headTime, DAY)
-    const hours = await this.#activity.range('mint', mint, range)
-    const isHead = changes === this.#changes && this.#feed.head?.blockTime === headTime
-    if (hours.length === 0 || !isHead || range.to <= this.#latest) return hours
-    const rolled = RolledMint.of(range.from, hours)
+    const { hours, earlierUsd } = await stores.mintHours(mint, range)
+    const isHead =
+      changes === this.#changes && stores === this.#current() && this.#feed.head?.blockTime === headTime
+    if (hours.length === 0 || !isHead || range.to <= Math.max(this.#latest, stores.archivedUntil))
+      return hours
+    const rolled = RolledMint.of(range.from, hours, earlierUsd)
     if (rolled === null) return hours
-    this.#rolled.set(key, rolled, rolled.bytes)
+    this.#rolled.set(pubkeyMapKey(mint), rolled, rolled.bytes)
     return rolled
+  }
+
+  /** Returns the current stores. If another archive is served, everything is reloaded. */
+  #current(): MintHourSource {
+    const stores = this.#storesOf()
+    if (stores !== this.#stores) this.#forget()
+    this.#stores = stores
+    return stores
   }
 
   #apply({ activity, slot }: BlockCommit): void {
@@ -100,7 +116,8 @@ export class MintWindows implements CacheUse {
       const key = pubkeyMapKey(hour.owner)
       const rolled = this.#rolled.peek(key)
       if (rolled === undefined) continue
-      if (rolled.apply(hour, slot.blockTime)) this.#rolled.weigh(key, rolled.bytes)
+      const isLiveOnly = hour.hour > this.#stores.archivedUntil
+      if (isLiveOnly && rolled.apply(hour, slot.blockTime)) this.#rolled.weigh(key, rolled.bytes)
       else this.#rolled.delete(key)
     }
   }

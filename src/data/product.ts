@@ -5,6 +5,7 @@ import { bondingCurveRoutes } from './routes/bonding-curve.ts'
 import { DATA_ERRORS } from './errors.ts'
 import { candleRoutes } from './routes/candles.ts'
 import { launchRoutes } from './routes/launches.ts'
+import { marketReader } from './routes/market-reader.ts'
 import { poolActivityRoutes } from './routes/pool-activity.ts'
 import { poolRoutes } from './routes/pool.ts'
 import { priceRoutes } from './routes/price.ts'
@@ -31,11 +32,12 @@ export const DATA: Product = {
   errors: DATA_ERRORS,
   units: ({ feed, logger, ports: { clock }, get }) => {
     const live = get(RANKING)
+    const archive = get(SERVED_ARCHIVE)
     return [
       beside(
         'views',
-        child('ranking', ranking({ feed, live, logger, clock })),
-        child('names', names({ feed, names: get(NAMES), ranking: live, logger, clock }))
+        child('ranking', ranking({ feed, live, archive, logger, clock })),
+        child('names', names({ feed, names: get(NAMES), ranking: live, archive, logger, clock }))
       )
     ]
   },
@@ -51,7 +53,8 @@ export const DATA: Product = {
       transactions: get(TRANSACTION_SERVICES)
     }
     return (side) => {
-      const mintWindows = new MintWindows(side.storage.activity, side.feed, budget.windows)
+      const marketOf = marketReader({ ...side, archive: needs.archive })
+      const mintWindows = new MintWindows(() => marketOf().windows, side.feed, budget.windows)
       side.onClose(mintWindows.follow())
       side.showCache('rolled_mint', mintWindows)
       return routesWith({ ...side, ...needs, mintWindows }, [

@@ -32,6 +32,8 @@ export interface RankedMint extends MintVolume {
   readonly mint: Pubkey
 }
 
+type MinutesByStart = Map<number, MinuteVolumes>
+
 /** A mint's trades in a minute at some block: totals, not the block's own share. */
 export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicroUsd'>
 
@@ -44,10 +46,14 @@ export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicro
  *     on time.
  * R3. (INVARIANTS 10) Beyond the limit of pairs or mints the oldest minutes are evicted, and counted. The longest
  *     windows are then shorter than their names.
+ * R4. Minutes of an archive are separate, so that a minute of both stores is the sum of both. All blocks of the archive
+ *     come before the live ones.
  */
 export class Ranking {
   readonly #mints = new MintNumbers()
   readonly #minutes = new Map<number, MinuteVolumes>()
+  /** Minutes of an archive. The minute at its end can be in both maps. */
+  readonly #archived = new Map<number, MinuteVolumes>()
   readonly #indexed = new Set<MinuteVolumes>()
   readonly #sums: Readonly<Record<RankedWindow, WindowSums>> = {
     '1h': new WindowSums(RANKED_WINDOWS['1h']),
@@ -78,7 +84,7 @@ export class Ranking {
     readonly bytes: number
     readonly dropped: number
   } {
-    const columns = [...this.#minutes.values(), ...this.#windows]
+    const columns = [...this.#allMinutes(), ...this.#windows]
     const bytes = columns.reduce((sum, column) => sum + column.bytes, 0)
     return { mints: this.#mints.size, pairs: this.#pairs, bytes, dropped: this.#dropped }
   }
@@ -100,21 +106,32 @@ export class Ranking {
     if (end === this.#end) return
     this.#end = end
     this.#tops.clear()
-    for (const window of this.#windows) window.move(end, this.#minutes.values())
+    for (const window of this.#windows) window.move(end, this.#allMinutes())
     this.#keepFrom(end - RANKING_KEEPS)
   }
 
   /** Adds minutes of a mint, in any order (R1). */
   take(mint: Pubkey, minutes: readonly MintMinute[]): void {
+    this.#take(mint, minutes, this.#minutes)
+  }
+
+  /** Adds minutes of a mint in the archive, like `take`. They count beside those of the live store (R4). */
+  takeArchived(mint: Pubkey, minutes: readonly MintMinute[]): void {
+    this.#take(mint, minutes, this.#archived)
+  }
+
+  #take(mint: Pubkey, minutes: readonly MintMinute[], store: MinutesByStart): void {
     let number: number | null = null
     for (const { minute, trades, volumeMicroUsd } of minutes) {
       if (trades === 0 || minute < this.#keptFrom) continue
       number ??= this.#mints.of(mint)
-      this.#raise(number, this.#minute(minute), { trades, microUsd: volumeMicroUsd })
+      this.#raise(number, this.#minute(minute, store), { trades, microUsd: volumeMicroUsd })
     }
-    while ((this.#pairs > this.#pairsMax || this.#mints.size > this.#mintsMax) && this.#minutes.size > 1) {
+    while (this.#pairs > this.#pairsMax || this.#mints.size > this.#mintsMax) {
+      const oldest = Math.min(...this.#archived.keys(), ...this.#minutes.keys())
+      if (oldest >= Math.max(...this.#archived.keys(), ...this.#minutes.keys())) return
       this.#dropped++
-      this.#keepFrom(Math.min(...this.#minutes.keys()) + MINUTE)
+      this.#keepFrom(oldest + MINUTE)
     }
   }
 
@@ -196,11 +213,16 @@ export class Ranking {
     return more > 0 || (more === 0 && pubkeyMapKey(this.#mints.mint(a)) < pubkeyMapKey(this.#mints.mint(b)))
   }
 
-  #minute(start: number): MinuteVolumes {
-    let minute = this.#minutes.get(start)
+  *#allMinutes(): Generator<MinuteVolumes> {
+    yield* this.#archived.values()
+    yield* this.#minutes.values()
+  }
+
+  #minute(start: number, store: MinutesByStart): MinuteVolumes {
+    let minute = store.get(start)
     if (minute === undefined) {
       minute = new MinuteVolumes(start)
-      this.#minutes.set(start, minute)
+      store.set(start, minute)
     }
     if (!this.#indexed.has(minute)) {
       this.#indexed.add(minute)
@@ -216,14 +238,15 @@ export class Ranking {
   #keepFrom(from: number): void {
     if (from <= this.#keptFrom) return
     this.#keptFrom = from
-    for (const minute of this.#minutes.values()) if (minute.start < from) this.#forget(minute)
+    for (const store of [this.#archived, this.#minutes])
+      for (const minute of store.values()) if (minute.start < from) this.#forget(minute, store)
   }
 
-  #forget(minute: MinuteVolumes): void {
+  #forget(minute: MinuteVolumes, store: MinutesByStart): void {
     for (const window of this.#windows) if (window.covers(minute.start)) window.subtract(minute)
     for (const number of minute.mints) this.#mints.release(number)
     this.#pairs -= minute.length
-    this.#minutes.delete(minute.start)
+    store.delete(minute.start)
     this.#indexed.delete(minute)
   }
 }

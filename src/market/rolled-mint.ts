@@ -25,17 +25,24 @@ export class RolledMint {
 
   /** Start of the first hour that is complete, Unix seconds. */
   #from: number
+  /** The price before later hours whose rows know none. */
+  readonly #earlierUsd: UsdPrice
 
-  private constructor(from: number, minutes: number) {
+  private constructor(from: number, minutes: number, earlierUsd: UsdPrice) {
     this.#from = from
+    this.#earlierUsd = earlierUsd
     this.#minutes = new RolledMinutes(minutes)
   }
 
-  /** Aggregates all stored hours from one on, oldest first. Null for a mint whose volumes are too large. */
-  static of(from: number, hours: readonly ActivityHour[]): RolledMint | null {
+  /**
+   * Aggregates all stored hours from one on, oldest first. Null for a mint whose volumes are too large. `earlierUsd` is the
+   * price before later hours whose rows know none.
+   */
+  static of(from: number, hours: readonly ActivityHour[], earlierUsd: UsdPrice = null): RolledMint | null {
     const rolled = new RolledMint(
       from,
-      hours.reduce((sum, { minutes }) => sum + minutes.length, 0)
+      hours.reduce((sum, { minutes }) => sum + minutes.length, 0),
+      earlierUsd
     )
     return hours.every((hour) => rolled.#add(hour)) ? rolled : null
   }
@@ -57,7 +64,7 @@ export class RolledMint {
    */
   apply(hour: ActivityHour, blockTime: number): boolean {
     if (bucketStart('1m', blockTime) < this.#minutes.newest) return false
-    if (!this.#add(hour)) return false
+    if (!this.#add({ ...hour, priorUsd: hour.priorUsd ?? this.#earlierUsd })) return false
     const oldest = hour.hour - RETENTION
     while (this.#hours[0]!.hour < oldest) this.#hours.shift()
     this.#minutes.trim(oldest)

@@ -17,12 +17,12 @@ export type TraderSketch = Uint8Array
 
 export const NO_TRADERS: TraderSketch = new Uint8Array(0)
 
-const LIST = 1
-const SLIDING = 2
+export const LIST = 1
+export const SLIDING = 2
 const PLAIN = 3
 const LISTED_MAX = 256
-const ENTRY = 7
-const PRECISIONS = { [SLIDING]: 11, [PLAIN]: 12 } as const
+export const ENTRY = 7
+export const PRECISIONS = { [SLIDING]: 11, [PLAIN]: 12 } as const
 
 /** Returns the sketch with traders of one minute of its hour (0 to 59) added; the bytes passed in if nothing changes. */
 export function addTraders(sketch: TraderSketch, hashes: readonly number[], minute: number): TraderSketch {
@@ -280,7 +280,7 @@ function raisePlain(registers: Uint8Array, sketch: Uint8Array): void {
   }
 }
 
-function hashAt(bytes: Uint8Array, at: number): number {
+export function hashAt(bytes: Uint8Array, at: number): number {
   const high = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!
   const low = (bytes[at + 3]! << 16) | (bytes[at + 4]! << 8) | bytes[at + 5]!
   return high * HALF + low

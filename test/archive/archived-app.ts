@@ -18,13 +18,16 @@ export interface ArchivedApps {
 }
 
 /** Returns an archive of some blocks, in memory, and the number of its reads since the last call. */
-export function archiveOf(blocks: readonly DecodedBlock[]): {
+export function archiveOf(
+  blocks: readonly DecodedBlock[],
+  isAdjacent = false
+): {
   readonly archive: ServedArchive
   readonly reads: () => number
 } {
   const commits = commitsOf(blocks)
   const model = modelStorage(commits)
-  const current = { storage: model.storage, first: commits[0]!.slot, last: commits.at(-1)!.slot }
+  const current = { storage: model.storage, first: commits[0]!.slot, last: commits.at(-1)!.slot, isAdjacent }
   const archive = new ServedArchive()
   archive.set({ archive: current, reason: null })
   return { archive, reads: () => model.readsSince() }
@@ -33,9 +36,10 @@ export function archiveOf(blocks: readonly DecodedBlock[]): {
 export async function archivedApps(
   t: Test,
   earlier: readonly DecodedBlock[],
-  live: readonly DecodedBlock[]
+  live: readonly DecodedBlock[],
+  { isAdjacent = false } = {}
 ): Promise<ArchivedApps> {
-  const { archive, reads } = archiveOf(earlier)
+  const { archive, reads } = archiveOf(earlier, isAdjacent)
   const directory = ownDirectory(t)
   const app = await marketApp(t, undefined, { archive, accounts: null, directory: join(directory, 'live') })
   const whole = await marketApp(t, undefined, { accounts: null, directory: join(directory, 'whole') })

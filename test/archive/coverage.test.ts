@@ -69,7 +69,7 @@ t.test(
     const rows = [emptyBlock(1), emptyBlock(2)]
     for (const each of rows) await imported.blocks.commit(each)
     const [first, last] = rows.map(({ slot }) => slot) as [SlotRow, SlotRow]
-    archive.set({ archive: { storage: imported, first, last }, reason: null })
+    archive.set({ archive: { storage: imported, first, last, isAdjacent: false }, reason: null })
     const whole = await read()
     t.strictSame(
       whole.data.map(({ state, from_slot, to_slot, from_ms, to_ms, reason }) => [
@@ -111,12 +111,15 @@ t.test(
       }
       t.strictSame(pages, whole.data, `pages of ${limit}`)
     }
-    archive.set({ archive: { storage: imported, first, last }, reason: 'it overlaps, at /data' })
+    archive.set({
+      archive: { storage: imported, first, last, isAdjacent: false },
+      reason: 'it overlaps, at /data'
+    })
     const unserved = await read()
     t.match(unserved.data[0], { state: 'live', from_slot: LIVE + 100 })
     t.match(unserved, { archive: { served: false, reason: 'overlaps_live' } })
     const damaged: Storage = { ...imported, damage: ['a table is torn'] }
-    archive.set({ archive: { storage: damaged, first, last }, reason: 'a table is torn' })
+    archive.set({ archive: { storage: damaged, first, last, isAdjacent: false }, reason: 'a table is torn' })
     t.match(await read(), { archive: { served: false, reason: 'unreadable' } })
     t.equal((await read('?after=x')).code, 'invalid_cursor')
   }

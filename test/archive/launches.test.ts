@@ -42,7 +42,8 @@ t.test('launches of a status, pages and searches of every size, are those of one
         const chain = chainOfLaunches(courses)
         const { archive, live } = splitStores(chain, archived)
         const last = archive.model.head()!
-        const launches = joinedLaunches(live.storage, { storage: archive.storage, first: last, last }, search)
+        const joined = { storage: archive.storage, first: last, last, isAdjacent: true }
+        const launches = joinedLaunches(live.storage, joined, search)
         const one = modelStorage(commitsOf(chain)).model
         const query = { order, ...(status !== undefined && { status }) }
         const expected = one.launches({ ...query, offset, limit: 1_000 })

@@ -84,7 +84,8 @@ export function splitStores(chain: readonly DecodedBlock[], archived: number): S
 export function storesOf(earlier: readonly BlockCommit[], later: readonly BlockCommit[]): SplitStores {
   const archive = modelStorage(earlier)
   const live = modelStorage(later)
-  const handle: Archive = { storage: archive.storage, first: earlier[0]!.slot, last: earlier.at(-1)!.slot }
+  const [first, last] = [earlier[0]!.slot, earlier.at(-1)!.slot]
+  const handle: Archive = { storage: archive.storage, first, last, isAdjacent: true }
   return {
     archive,
     live,

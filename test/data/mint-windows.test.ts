@@ -3,8 +3,11 @@ import t from 'tap'
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import { changeOf, foldWindow, windowHours } from '../../src/market/windows.ts'
+import type { MintHourSource } from '../../src/market/mint-hours.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
+import { liveWindows } from '../../src/archive/window-stores.ts'
 import { MintWindows } from '../../src/data/mint-windows.ts'
+import type { Storage } from '../../storage/port.ts'
 import { ingest, MemoryStore } from '../market/memory-store.ts'
 import {
   anyChain,
@@ -57,6 +60,12 @@ function folded(mint: Pubkey, store: MemoryStore) {
 const windowsAt = (hours: readonly ActivityHour[], time: number) =>
   Object.fromEntries(Object.entries(SPANS).map(([name, span]) => [name, foldWindow(hours, time, span)]))
 
+/** Returns a function that always returns the hours of one live store. */
+function storesOf(activity: Pick<Storage['activity'], 'range'>): () => MintHourSource {
+  const stores = liveWindows({ activity } as Storage)
+  return () => stores
+}
+
 /** Windows over a store in memory, with a feed. */
 function following(bytesMax?: number) {
   const store = new MemoryStore()
@@ -70,7 +79,7 @@ function following(bytesMax?: number) {
       return hours
     }
   }
-  const windows = new MintWindows(activity, feed, bytesMax)
+  const windows = new MintWindows(storesOf(activity), feed, bytesMax)
   return { store, feed, windows, unfollow: windows.follow(), reads: () => reads }
 }
 
@@ -108,7 +117,10 @@ for (const [name, chains, hasRestarts] of [
           if (event === 'amendment') feed.amend(store.head)
           if (event === 'restart' && hasRestarts) {
             unfollow()
-            windows = new MintWindows({ range: async (_, mint, range) => hoursOf(store, mint, range) }, feed)
+            windows = new MintWindows(
+              storesOf({ range: async (_, mint, range) => hoursOf(store, mint, range) }),
+              feed
+            )
             unfollow = windows.follow()
           }
           for (const n of asks)

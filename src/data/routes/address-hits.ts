@@ -8,7 +8,7 @@ import type { DataNeeds } from './needs.ts'
 const DAY_SECONDS = 86_400
 const NEWEST = { order: 'desc', limit: 1 } as const
 
-interface SearchedParts extends Pick<DataNeeds, 'storage' | 'accounts' | 'cash' | 'names'> {
+interface SearchedParts extends Pick<DataNeeds, 'accounts' | 'cash' | 'names'> {
   readonly market: MarketStores
   /** Reads the 24-hour window of a mint. */
   readonly dayOf: (mint: Pubkey) => Promise<MintWindow>
@@ -16,7 +16,7 @@ interface SearchedParts extends Pick<DataNeeds, 'storage' | 'accounts' | 'cash' 
 
 /** Returns all hits of an address: at most one of each kind, in the order token, pool, wallet. */
 export async function addressHits(
-  { market, storage, accounts, cash, names, dayOf }: SearchedParts,
+  { market, accounts, cash, names, dayOf }: SearchedParts,
   { address, head }: { readonly address: Pubkey; readonly head: SlotRow | null }
 ): Promise<SearchHit[]> {
   const [token, launch, curve, pool, trades] = await Promise.all([
@@ -38,7 +38,7 @@ export async function addressHits(
     const { venue, base } = pool
     const named = names.namesOf(base) ?? (await market.launches.get(base))
     const now = head?.blockTime ?? 0
-    const hours = await storage.activity.range('pool', address, windowHours(now, DAY_SECONDS))
+    const hours = await market.windows.hours('pool', address, windowHours(now, DAY_SECONDS))
     const day = windowOf(hours, now, DAY_SECONDS)
     hits.push(searchHit('pool', address, { ...namesIn(named), venue, day, match: 'address' }))
   }

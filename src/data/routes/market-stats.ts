@@ -4,13 +4,18 @@ import { RANKED_WINDOWS, type Ranking } from '../../market/ranking.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import { minuteOf, solPriceAt } from '../../market/sol-usd.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
+import type { WindowStores } from '../../archive/window-stores.ts'
 import type { Storage } from '../../../storage/port.ts'
 
 const DAY = RANKED_WINDOWS['24h']
 
-/** Reads the market's figures up to a head: at most 52 hours of activity and three rows. */
+/**
+ * Reads the market's figures up to a head: at most 52 hours of activity and three rows. Windows continue into an adjacent
+ * archive; totals are of the live store, because tokens of both stores cannot be counted once.
+ */
 export async function marketStats(
-  storage: Storage,
+  { totals: allTime }: Pick<Storage, 'totals'>,
+  windows: WindowStores,
   ranking: Ranking,
   head: SlotRow | null
 ): Promise<MarketStats> {
@@ -20,11 +25,11 @@ export async function marketStats(
   const active = { '1h': ranking.activeMints('1h'), '24h': ranking.activeMints('24h') }
   const dayBefore = windowHours(headTime - DAY, DAY)
   const [today, yesterday, earlier, price, totals] = await Promise.all([
-    storage.activity.range('market', MARKET, windowHours(headTime, DAY)),
-    storage.activity.range('market', MARKET, dayBefore),
-    storage.activity.range('market', MARKET, { from: 0, to: dayBefore.from, limit: 1 }),
-    storage.solPrices.atOrBefore(minute),
-    storage.totals.get()
+    windows.hours('market', MARKET, windowHours(headTime, DAY)),
+    windows.hours('market', MARKET, dayBefore),
+    windows.hours('market', MARKET, { from: 0, to: dayBefore.from, limit: 1 }),
+    windows.solPrice(minute),
+    allTime.get()
   ])
   const hours = [...yesterday, ...today.filter(({ hour }) => hour !== yesterday.at(-1)?.hour)]
   const first = Math.min(...[...earlier, ...hours].flatMap(({ minutes }) => minutes[0]?.minute ?? []))

@@ -9,7 +9,7 @@ import { isWrappedSol, USDC, WSOL } from '../../market/cash.ts'
 import { newestUsd, type PricedPair } from '../../market/latest-price.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import { changeOf, windowParts, type MintWindow } from '../../market/windows.ts'
-import type { Storage } from '../../../storage/port.ts'
+import type { WindowStores } from '../../archive/window-stores.ts'
 import { addressList } from '../../kernel/http/address-list.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
@@ -116,7 +116,7 @@ async function priceAt(
   }
   const { volumeMicroUsd, unpriced } = day
   const dayUsd = { volumeMicroUsd, unpriced, changePct: changeOf(day, newestUsd(pair)) }
-  const dayCash = await cashOf(storage, pair, day, now)
+  const dayCash = await cashOf(market.windows, pair, day, now)
   return {
     body: (headTime) => {
       // Before the first live block, the time of the head is 0.
@@ -132,7 +132,7 @@ async function priceAt(
  * only.
  */
 async function cashOf(
-  storage: Storage,
+  { candles: series }: WindowStores,
   { mint, cash }: PricedPair,
   day: MintWindow,
   now: number
@@ -140,7 +140,7 @@ async function cashOf(
   if (isWrappedSol(cash)) return day.volumeCash
   let sum = 0n
   for (const { interval, from, to } of windowParts(now, DAY)) {
-    const candles = await storage.candles.range(mint, cash, interval, { from, to, limit: CANDLES_OF_DAY })
+    const candles = await series.range(mint, cash, interval, { from, to, limit: CANDLES_OF_DAY })
     for (const candle of candles) sum += candle.volumeCash
   }
   return sum

@@ -11,7 +11,6 @@ import type { SlotRow } from '../../market/rows.ts'
 import { poolLiquidityUsd } from '../../market/token-value.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import { WSOL } from '../../market/cash.ts'
-import type { Storage } from '../../../storage/port.ts'
 import type { DataNeeds } from './needs.ts'
 import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import { readReserves } from './pool-reserves.ts'
@@ -58,7 +57,7 @@ pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the 
 
 type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
 
-/** The stores that provide pools. The windows of pools are live, like those of mints. */
+/** The stores that provide pools. */
 export interface PoolDeps extends Pick<DataNeeds, 'storage' | 'cash' | 'accounts' | 'clock'> {
   readonly market: MarketStores
 }
@@ -195,7 +194,7 @@ export async function poolBodies(
   const now = head?.blockTime ?? 0
   const [all, days] = await Promise.all([
     known ?? knownPools(rows, deps),
-    Promise.all(rows.map((row) => dayOf(row, now, deps.storage)))
+    Promise.all(rows.map((row) => dayOf(row, now, deps.market)))
   ])
   const nowMs = deps.clock.now()
   const symbolOf = (mint: Pubkey): string | null => all.symbols.get(pubkeyMapKey(mint)) ?? null
@@ -213,10 +212,10 @@ export async function poolBodies(
 async function dayOf(
   { pool, lastTrade }: PoolRow,
   now: number,
-  { activity }: Storage
+  { windows }: MarketStores
 ): Promise<ActivityHour[]> {
   const isTraded = lastTrade !== null && lastTrade.blockTime >= windowSpan(now, DAY).from
-  return isTraded ? activity.range('pool', pool, windowHours(now, DAY)) : []
+  return isTraded ? windows.hours('pool', pool, windowHours(now, DAY)) : []
 }
 
 /** Symbols and decimals by `pubkeyMapKey` of a mint, each null if unknown. */

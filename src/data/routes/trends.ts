@@ -15,6 +15,7 @@ import { RANKED_WINDOWS, RANKS_MAX, type RankedWindow } from '../../market/ranki
 import type { PoolRow } from '../../market/registry-rows.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { BlockCommit } from '../../market/records.ts'
+import { VALUED_POOLS_MAX } from '../../market/token-value.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { marketReader } from './market-reader.ts'
@@ -35,7 +36,7 @@ export interface KnownTrend extends Trend {
  * or the past of the feed changes. A block changes few of the hundred largest mints.
  */
 export class Trends {
-  readonly #storage: Pick<Storage, 'activity' | 'pools'>
+  readonly #storage: Pick<Storage, 'pools'>
   readonly #marketOf: () => MarketStores
   readonly #cash: CashList
   readonly #feed: CommitFeed
@@ -100,8 +101,10 @@ export class Trends {
 
   async #read(market: MarketStores, mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
     const known = knownFacts(this.#accounts, mint)
-    const [hours, { launch, pair, pools, value, liquidity }] = await Promise.all([
-      this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
+    const from = windowSpan(headTime, seconds).from
+    const [{ hours }, archived, { launch, pair, pools, value, liquidity }] = await Promise.all([
+      market.windows.mintHours(mint, windowHours(headTime, seconds)),
+      market.windows.archivedPools(mint, from, VALUED_POOLS_MAX),
       readPricedToken({ ...market, pools: this.#storage.pools }, mint, known, this.#accounts)
     ])
     const stated = namesStatedBy(this.#cash.of(mint), launch)
@@ -113,7 +116,7 @@ export class Trends {
       names,
       value,
       pair,
-      venues: venuesSince(activity.from, pools),
+      venues: venuesSince(from, [...pools, ...archived]),
       known,
       unread: liquidity.unread
     }
