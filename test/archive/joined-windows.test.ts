@@ -9,7 +9,7 @@ import { MARKET } from '../../src/market/activity.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
 import { changeOf, foldWindow, windowHours } from '../../src/market/windows.ts'
 import { list, plainHours } from '../market/plain-market.ts'
-import { block, buy, key, NOON, OPTIONS, OTHER, SOL, solSale, TOKEN } from '../market/world.ts'
+import { block, buy, key, liquidity, NOON, OPTIONS, OTHER, SOL, solSale, TOKEN } from '../market/world.ts'
 import { randomRuns } from '../random-runs.ts'
 import { anySplitChain, commitsOf, splitStores } from './split-chain.ts'
 import { modelStorage } from './model-storage.ts'
@@ -142,3 +142,31 @@ t.test('windows of an archive that is not adjacent are those of the live store',
   })
   t.equal(archive.readsSince(), 0)
 })
+
+t.test(
+  'the change of a mint starts at its archived price, also if its hour begins after it was cached',
+  async (t) => {
+    const day = 26 * 3_600
+    const chain = [
+      block(1, NOON, [solSale(200), buy(10n ** 9n, 2n * 10n ** 9n)]),
+      block(2, NOON + day, [solSale(200), liquidity()]),
+      block(3, NOON + day + 3_600, [solSale(200), buy(10n ** 9n, 10n ** 9n)])
+    ]
+    const { archive } = splitStores(chain, 1)
+    const growing = modelStorage([])
+    const ends = { first: archive.model.head()!, last: archive.model.head()!, isAdjacent: true }
+    const { windows } = withArchive(growing.storage, { storage: archive.storage, ...ends })
+    const feed = new CommitFeed()
+    const rolled = new MintWindows(() => windows, feed)
+    t.teardown(rolled.follow())
+    const changes: unknown[] = []
+    for (const commit of commitsOf(chain.slice(1))) {
+      growing.model.commit(commit)
+      feed.publish(commit)
+      const found = await rolled.of(TOKEN, commit.slot.blockTime, SPANS, { traders: true })
+      t.equal(rolled.size, 1)
+      changes.push(changeOf(found['1h'], 0.2), found['1h'].startUsd)
+    }
+    t.same(changes, [0, 0.1, 100, 0.1])
+  }
+)

@@ -13,7 +13,7 @@ export const stats = endpoint({
   tag: 'Market',
   summary: 'The whole market',
   description:
-    'Trades, volume, active tokens, traders and launches of all venues: in the last hour, in the last day, and since the index began. Windows consist of whole minutes and end with the minute of the newest indexed block.',
+    'Trades, volume, active tokens, traders and launches of all venues: in the last hour, in the last day, and since the index began. Windows consist of whole minutes and end with the minute of the newest indexed block. They continue into an imported archive if no block is missing between it and the live blocks; totals do not.',
   scope: 'data:read',
   answer: STATS,
   errors: [ERRORS.INDEX_LOADING],

@@ -22,7 +22,7 @@ export const token = endpoint({
   tag: 'Tokens',
   summary: 'Summary of a token',
   description:
-    'Names, price, bonding curve and pools of a token, and its rolling windows, which end with the minute of the indexed head. The accounts of the token are read in the background. Their data is missing in the first answer for a token; later answers have it, with its slot. Wrapped SOL, USDC and USDT are always known. Facts and counts include an imported archive; the windows are of live blocks alone.',
+    'Names, price, bonding curve and pools of a token, and its rolling windows, which end with the minute of the indexed head. The accounts of the token are read in the background. Their data is missing in the first answer for a token; later answers have it, with its slot. Wrapped SOL, USDC and USDT are always known. Facts and counts include an imported archive; the windows do if no block is missing between it and the live blocks.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: TOKEN,

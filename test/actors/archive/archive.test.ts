@@ -2,10 +2,13 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { isAdjacent } from '../../../actors/archive/adjacency.ts'
 import { archive } from '../../../actors/archive/archive.ts'
 import { ServedArchive } from '../../../src/archive/served-archive.ts'
+import { recordDecoding } from '../../../src/ingest/decoding-periods.ts'
 import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
 import { openArchive, openArchiveToRead } from '../../../src/store/opening.ts'
+import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { emptyBlock } from '../../../storage/test/sample-blocks.ts'
 import { configIn } from '../../archive/recorded-market.ts'
@@ -219,5 +222,41 @@ t.test(
     opened.resolve(new Ends(10, 20).storage)
     await world.look(0)
     t.equal(world.served.current?.last.slot, 20)
+  }
+)
+
+t.test(
+  'an archive is adjacent if the first live block follows it and it has the venues of that block',
+  async (t) => {
+    const directory = ownDirectory(t)
+    const opened = async (name: string): Promise<Storage> => {
+      const storage = await openEmbeddedStorage({ directory: join(directory, name) })
+      t.teardown(() => storage.close())
+      return storage
+    }
+    const [imported, live] = [await opened('imported'), await opened('live')]
+    const blockOf = (slot: number, parentSlot: number | null) => {
+      const commit = emptyBlock(slot)
+      return { ...commit, slot: { ...commit.slot, slot, parentSlot } }
+    }
+    const last = blockOf(100, 99)
+    await recordDecoding(imported, null, new Set(['pumpswap', 'orca-whirlpool']))
+    await imported.blocks.commit(last)
+    await recordDecoding(live, null, new Set(['pumpswap']))
+    await live.blocks.commit(blockOf(103, 100))
+    const [first] = [last.slot]
+    const archived = { storage: imported, first, last: first }
+    t.equal(await isAdjacent(archived, live, 103), true, 'the chain skipped 101 and 102')
+    const earlier = { ...archived, last: { ...first, slot: 99 } }
+    t.equal(await isAdjacent(earlier, live, 103), false, 'block 100 is missing')
+    const others = await opened('others')
+    await recordDecoding(others, null, new Set(['pumpswap', 'raydium-cpmm']))
+    await others.blocks.commit(blockOf(101, null))
+    t.equal(await isAdjacent(archived, others, 101), false, 'the archive lacks a venue')
+    const unknown = await opened('unknown')
+    await unknown.blocks.commit(blockOf(101, 100))
+    t.equal(await isAdjacent(archived, unknown, 101), false, 'the live venues are unknown')
+    t.equal(await isAdjacent({ ...archived, storage: unknown }, live, 103), false, 'those of the archive are')
+    t.equal(await isAdjacent(archived, live, 104), false, 'the first live block was removed')
   }
 )
