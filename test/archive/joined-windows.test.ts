@@ -150,7 +150,7 @@ t.test(
     const chain = [
       block(1, NOON, [solSale(200), buy(10n ** 9n, 2n * 10n ** 9n)]),
       block(2, NOON + day, [solSale(200), liquidity()]),
-      block(3, NOON + day + 3_600, [solSale(200), buy(10n ** 9n, 10n ** 9n)])
+      block(3, NOON + day + 7_200, [solSale(200), buy(10n ** 9n, 10n ** 9n)])
     ]
     const { archive } = splitStores(chain, 1)
     const growing = modelStorage([])
