@@ -19,7 +19,9 @@ export async function isAdjacent(
   firstLive: number
 ): Promise<boolean> {
   const next = await live.blocks.at(firstLive)
-  if (next === null || (next.parentSlot ?? next.slot - 1) > last.slot) return false
+  // A block without a parent was read from single transactions, and may lack others.
+  if (next === null || last.parentSlot === null) return false
+  if ((next.parentSlot ?? next.slot - 1) > last.slot) return false
   const [livePeriods, periods] = await Promise.all([readDecodingPeriods(live), readDecodingPeriods(archive)])
   const wanted = periodAt(livePeriods, firstLive) ?? livePeriods[0]
   const isKnown = wanted !== undefined && periodAt(periods, first.slot) !== null

@@ -5,6 +5,7 @@ export class RankingHandle {
   #current: Ranking | null = null
   #loaded = Promise.withResolvers<Ranking>()
   #isRefused = false
+  readonly #listeners = new Set<() => void>()
 
   get current(): Ranking | null {
     return this.#current
@@ -16,8 +17,19 @@ export class RankingHandle {
   }
 
   show(ranking: Ranking): void {
+    const isReplaced = this.#current !== null
     this.#current = ranking
     this.#loaded.resolve(ranking)
+    if (isReplaced) for (const listener of this.#listeners) listener()
+  }
+
+  /**
+   * Calls `listener` whenever another ranking of the same head replaces the current one, until the returned function is
+   * called. `listener` must not throw.
+   */
+  onReplaced(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   /** Rejects requests with an error, until the ranking is withdrawn. */

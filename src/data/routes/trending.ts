@@ -59,7 +59,12 @@ export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { feed, cash } = deps
   const trends = new Trends(deps)
   const unfollow = trends.follow()
-  app.addHook('onClose', async () => unfollow())
+  // No block comes with another archive, so answers from before would stay.
+  const silence = deps.ranking.onReplaced(() => app.responseCache.forget())
+  app.addHook('onClose', async () => {
+    unfollow()
+    silence()
+  })
 
   serveCached(app, trending, async ({ query, signal, slices }) => {
     const { window, limit } = query

@@ -249,6 +249,8 @@ t.test(
     t.equal(await isAdjacent(archived, live, 103), true, 'the chain skipped 101 and 102')
     const earlier = { ...archived, last: { ...first, slot: 99 } }
     t.equal(await isAdjacent(earlier, live, 103), false, 'block 100 is missing')
+    const partial = { ...archived, last: { ...first, parentSlot: null } }
+    t.equal(await isAdjacent(partial, live, 103), false, 'its last block may lack transactions')
     const others = await opened('others')
     await recordDecoding(others, null, new Set(['pumpswap', 'raydium-cpmm']))
     await others.blocks.commit(blockOf(101, null))
