@@ -26,6 +26,26 @@ async function bodiesOf(service: ServiceProcess): Promise<readonly Body[]> {
   return answers.map(({ body }) => body)
 }
 
+interface DayFigures {
+  readonly stats: number
+  readonly activeTokens: number
+  readonly trending: unknown
+}
+
+/** Reads figures of the last day: those of the market, and of the ranking. */
+async function dayOf(service: ServiceProcess): Promise<DayFigures> {
+  const stats = (await service.get('/v1/stats')).body as unknown as {
+    readonly windows: { readonly '24h': { readonly trades: number; readonly active_tokens: number } }
+  }
+  const { trades, active_tokens } = stats.windows['24h']
+  const ranked = (await service.get('/v1/trending?limit=100')).body.data
+  return {
+    stats: trades,
+    activeTokens: active_tokens,
+    trending: ranked.find(({ mint }) => mint === WSOL)?.['trades']
+  }
+}
+
 const sourcesOf = (rows: readonly Row[]): Set<unknown> => new Set(rows.map(({ source }) => source))
 
 function assertMarked(t: Test, rows: readonly Row[]): void {
@@ -39,19 +59,18 @@ testWithFixtures(
   t,
   'blocks that are imported beside a running service are served by it, and marked',
   async (t) => {
-    const directory = t.testdir({ early: {}, live: {} })
-    const [early, live, dataDir] = ['early', 'live', 'data'].map((name) => join(directory, name)) as [
-      string,
-      string,
-      string
-    ]
+    const directory = t.testdir({ early: {}, live: {}, both: {} })
+    const pathOf = (name: string): string => join(directory, name)
+    const [early, live, both, dataDir] = [pathOf('early'), pathOf('live'), pathOf('both'), pathOf('data')]
     const blocks = recordedBlocks(BLOCKS)
     writeLines(live, 'live.ndjson', blocks.slice(ARCHIVED))
+    writeLines(both, 'both.ndjson', blocks)
     // The folder of the archive reaches into the live blocks.
     writeLines(early, 'early.ndjson', blocks.slice(0, ARCHIVED + 2))
     const service = await startProcess({ dataDir, recordedDir: live })
     await service.said(/the source has no more blocks/)
     const [trades, candles, coverage] = (await bodiesOf(service)) as [Body, Body, Body]
+    const day = await dayOf(service)
     t.strictSame(sourcesOf(trades.data), new Set([undefined]))
     t.strictSame(sourcesOf(candles.data), new Set([undefined]))
     t.match(coverage, { archive: null, data: [{ state: 'live', from_slot: slotOf(ARCHIVED) }] })
@@ -84,6 +103,17 @@ testWithFixtures(
         { state: 'live', to_slot: slotOf(BLOCKS - 1) }
       ]
     })
+    // The archive ends at the parent of the first live block, so windows go on into it.
+    const whole = await startProcess({ dataDir: pathOf('whole'), recordedDir: both })
+    await whole.said(/the source has no more blocks/)
+    const expected = await dayOf(whole)
+    t.ok(expected.stats > day.stats)
+    await whole.end('SIGTERM')
+    const joinedDay = await until(async () => {
+      const found = await dayOf(service)
+      return found.trending !== day.trending && found
+    }, 'the ranking has the archive')
+    t.strictSame(joinedDay, expected, 'figures of a service that has indexed all blocks')
     t.strictSame(faultsOf(service), [])
     t.match(await service.end('SIGTERM'), { code: 0 })
     const left = readdirSync(join(dataDir, 'archive')).filter((name) => name.includes('snapshot'))
