@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { isAdjacent } from '../../../actors/archive/adjacency.ts'
 import { archive } from '../../../actors/archive/archive.ts'
+import { recordArchivedRanges } from '../../../src/archive/archived-ranges.ts'
 import { ServedArchive } from '../../../src/archive/served-archive.ts'
 import { recordDecoding } from '../../../src/ingest/decoding-periods.ts'
 import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
@@ -249,6 +250,25 @@ t.test(
     t.equal(await isAdjacent(archived, live, 103), true, 'the chain skipped 101 and 102')
     const earlier = { ...archived, last: { ...first, slot: 99 } }
     t.equal(await isAdjacent(earlier, live, 103), false, 'block 100 is missing')
+    const whole = { from: 100, to: 100, origin: 'blocks', names: [], columns: [], decoderVersion: 2 } as const
+    const row = { ...whole, origin: 'file', decoderVersion: null } as const
+    for (const [ranges, expected] of [
+      [[{ ...whole, venues: ['pumpswap'] }], true],
+      [[{ ...row, venues: ['pumpswap'] }], false],
+      [[{ ...whole, venues: ['phoenix'] }], false],
+      [[{ ...whole, venues: null }], false],
+      [[{ ...whole, to: 99, venues: ['pumpswap'] }], false]
+    ] as const) {
+      await recordArchivedRanges(imported, ranges)
+      t.equal(await isAdjacent(archived, live, 103), expected, JSON.stringify(ranges))
+    }
+    await recordArchivedRanges(imported, [
+      { ...row, to: 99, from: 90, venues: ['pumpswap'] },
+      { ...whole, venues: ['pumpswap'] }
+    ])
+    const longer = { ...archived, first: { ...first, slot: 90 } }
+    t.equal(await isAdjacent(longer, live, 103), false, 'within two days before its end it has rows of files')
+    await recordArchivedRanges(imported, [{ ...whole, venues: ['pumpswap', 'orca-whirlpool'] }])
     const partial = { ...archived, last: { ...first, parentSlot: null } }
     t.equal(await isAdjacent(partial, live, 103), false, 'its last block may lack transactions')
     const others = await opened('others')
