@@ -4670,7 +4670,8 @@ export interface TokensApi {
    * Names, price, bonding curve and pools of a token, and its rolling windows, which end with the minute
    * of the indexed head. The accounts of the token are read in the background. Their data is missing in
    * the first answer for a token; later answers have it, with its slot. Wrapped SOL, USDC and USDT are
-   * always known. Facts and counts include an imported archive; the windows are of live blocks alone.
+   * always known. Facts and counts include an imported archive; the windows do if no block is missing
+   * between it and the live blocks.
    *
    * Needs a key with the scope `data:read`.
    *
@@ -5037,7 +5038,8 @@ export interface MarketApi {
    *
    * Trades, volume, active tokens, traders and launches of all venues: in the last hour, in the last
    * day, and since the index began. Windows consist of whole minutes and end with the minute of the
-   * newest indexed block.
+   * newest indexed block. They continue into an imported archive if no block is missing between it and
+   * the live blocks; totals do not.
    *
    * Needs a key with the scope `data:read`.
    *
