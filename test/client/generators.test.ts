@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { marketApp } from '../http/market-app.ts'
 import { ROOT } from '../house/sources.ts'
 import { ownDirectory } from '../own-directory.ts'
-import { notRun, notShown } from '../servers/not-run.ts'
+import { notShown } from '../servers/not-run.ts'
 
 /** Tools that are installed once; they are too large for the packages of the house. */
 const CACHE = join(process.env.TEST_SERVERS_CACHE ?? join(homedir(), '.cache/millrace-tests'), 'generators')
@@ -102,7 +102,7 @@ async function output(program: string, args: readonly string[], cwd: string): Pr
 }
 
 const IN_TYPESCRIPT = 'openapi-typescript makes types that compile'
-if (!installed.typescript) notRun(t, IN_TYPESCRIPT, `${TYPESCRIPT} cannot be installed`)
+if (!installed.typescript) notShown(t, IN_TYPESCRIPT, `${TYPESCRIPT} cannot be installed`)
 else
   t.test(IN_TYPESCRIPT, async (t) => {
     const { folder, document } = await documentIn(t)
@@ -119,7 +119,7 @@ else
 
 const IN_PYTHON =
   'openapi-python-client makes a package whose modules can be imported, each operation among them'
-if (!installed.python) notRun(t, IN_PYTHON, `${PYTHON} cannot be installed`)
+if (!installed.python) notShown(t, IN_PYTHON, `${PYTHON} cannot be installed`)
 else
   t.test(IN_PYTHON, async (t) => {
     const { folder, document } = await documentIn(t)
