@@ -4803,7 +4803,7 @@ export interface RevenueApi {
    * Import history of a watched address.
    *
    * Stores rows of a watched address from before its watch, such as those of an export; `millrace
-   * revenue backfill ADDRESS FILE…` reads them from files. A request has at most 500 rows, with all rows
+   * revenue backfill ADDRESS FILE…` reads them from files. A request has at most 100 rows, with all rows
    * of each transaction. A row that is stored already stays as it is. The rows are shown, with `source`
    * = `archive`, once `ranges` names their slots and their sums are stored. Then the ledger is compared
    * with the chain. Other fields of a row are ignored.

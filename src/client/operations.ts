@@ -47,8 +47,18 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     repeated: ['memcmp']
   },
   'revenue.accounts': { method: 'GET', path: '/v1/revenue/accounts', input: 'query', isList: true },
-  'revenue.archive': { method: 'POST', path: '/v1/revenue/accounts/{address}/archive', input: 'body' },
-  'revenue.backfill': { method: 'POST', path: '/v1/revenue/accounts/{address}/backfill', input: 'body' },
+  'revenue.archive': {
+    method: 'POST',
+    path: '/v1/revenue/accounts/{address}/archive',
+    input: 'body',
+    isIdempotent: true
+  },
+  'revenue.backfill': {
+    method: 'POST',
+    path: '/v1/revenue/accounts/{address}/backfill',
+    input: 'body',
+    isIdempotent: true
+  },
   'revenue.coverage': { method: 'GET', path: '/v1/revenue/coverage', input: 'query' },
   'revenue.events': { method: 'GET', path: '/v1/revenue/events', input: 'query', isList: true },
   'revenue.totals': { method: 'GET', path: '/v1/revenue/totals', input: 'query' },

@@ -77,34 +77,46 @@ export class WatchedAddresses {
     return stored.value
   }
 
-  /** Requests the history of a watched address since a slot or a time. Rejects with WATCH_NOT_FOUND. */
-  requestHistory(
-    tenant: string,
-    address: string,
-    since: LedgerSince,
-    nowMs: number
-  ): Promise<WatchedAddress> {
-    return this.#request(tenant, address, (watched) => requested(watched, since, nowMs))
+  /** Returns the time by which a new request for history is named: after the one before. Rejects with WATCH_NOT_FOUND. */
+  async nextRequestMs(tenant: string, address: string, nowMs: number): Promise<number> {
+    const { history = NO_HISTORY } = await this.get(tenant, address)
+    return Math.max(nowMs, history.requestedAtMs + 1)
   }
 
   /**
-   * Takes the stored archived rows of some slots as all that there are. Resolves with null if there are too many ranges.
-   * Rejects with WATCH_NOT_FOUND.
+   * Requests the history of a watched address since a slot or a time. A request of this time that is stored already changes
+   * nothing. Rejects with WATCH_NOT_FOUND.
+   */
+  async requestHistory(
+    tenant: string,
+    address: string,
+    since: LedgerSince,
+    requestedAtMs: number
+  ): Promise<WatchedAddress> {
+    const watched = await this.get(tenant, address)
+    if (isRequested(watched, requestedAtMs)) return watched
+    return this.#request(tenant, address, (value) => requested(value, since, requestedAtMs))
+  }
+
+  /**
+   * Takes the stored archived rows of some slots as all that there are. Resolves with null if there are too many ranges. A
+   * request of this time that is stored already changes nothing. Rejects with WATCH_NOT_FOUND.
    */
   async importRanges(
     tenant: string,
     address: string,
     ranges: readonly SlotRange[],
-    nowMs: number
+    requestedAtMs: number
   ): Promise<WatchedAddress | null> {
     const timed = ranges.map((range) => ({ ...range, fromTs: null, toTs: null }))
     const watched = await this.get(tenant, address)
+    if (isRequested(watched, requestedAtMs)) return watched
     const { imported, since } = watched.history ?? NO_HISTORY
     const all = [...united([...imported, ...timed])]
     if (all.length > IMPORTED_MAX) return null
     const start = since ?? { slot: all[0]?.from ?? 0, ts: null }
     return this.#request(tenant, address, (value) => {
-      const changed = requested(value, start, nowMs)
+      const changed = requested(value, start, requestedAtMs)
       return { ...changed, history: { ...changed.history!, imported: all } }
     })
   }
@@ -246,6 +258,9 @@ export class WatchedAddresses {
 }
 
 /** Returns a watch with a new request for its history. */
+const isRequested = ({ history = NO_HISTORY }: WatchedAddress, requestedAtMs: number): boolean =>
+  history.requestedAtMs >= requestedAtMs
+
 function requested(watched: WatchedAddress, since: LedgerSince, nowMs: number): WatchedAddress {
   const { history = NO_HISTORY } = watched
   // A request names itself by its time, which must be new.

@@ -1,6 +1,7 @@
 import { SyntheticMarket } from '../../loadtest/market/blocks.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
+import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import {
   HOLDER_MINTS_PARTITION,
@@ -17,6 +18,9 @@ import {
   PROGRAMS_PARTITION
 } from '../../src/program-accounts/program.ts'
 import { Whitelist } from '../../src/program-accounts/whitelist.ts'
+import { COUNTERPARTY_CONFIDENCES, ENTRY_KINDS } from '../../src/revenue/entry-enums.ts'
+import { ARCHIVED_ROWS_MAX } from '../../src/revenue/routes/revenue-archive.ts'
+import { IMPORTED_MAX } from '../../src/revenue/watch-history.ts'
 import { LedgerGaps } from '../../src/revenue/ledger-gap.ts'
 import { ledgerProgressIn } from '../../src/revenue/ledger-progress.ts'
 import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX } from '../../src/revenue/watched-address.ts'
@@ -113,6 +117,8 @@ export async function fillDearStore(world: MarketApp, parts: DearParts): Promise
       txs: [1n, 2n, 3n, 4n].map((n) => transferText(n)).concat(transferText(1_000n, TIP_ACCOUNT)),
       channels: addresses.slice(0, WEBHOOK_CHANNELS_MAX).map((mint) => `trades:${mint}`),
       index: [0, 8, 16, 24].map((offset) => ({ offset, length: 8 })),
+      rows: numbers.slice(0, ARCHIVED_ROWS_MAX).map(archivedRow),
+      ranges: numbers.slice(0, IMPORTED_MAX).map((at) => ({ from_slot: 10 * at, to_slot: 10 * at + 1 })),
       scopes: [...SCOPES],
       allowed_ips: numbers.map((at) => `10.0.${at >> 8}.${at & 255}`),
       cors_origins: numbers.map((at) => `https://page-${at}.example.org`)
@@ -260,6 +266,27 @@ async function fillTransactions(world: MarketApp, parts: FakeTransactions, key: 
   const { body } = await post(world, key, '/v1/tx/bundle', { txs: [transferText(9_000n, TIP_ACCOUNT)] })
   return { signature, bundle_id: String(body['bundle_id']) }
 }
+
+/** A row for an import of a ledger's history, in a transaction of its own. */
+const archivedRow = (at: number): object => ({
+  slot: 1,
+  tx_index: at,
+  index: 0,
+  ts_ms: 1_700_000_000_000,
+  signature: encodeBase58(new Uint8Array(64).fill(1)),
+  account: pubkeyToBase58(addressOf(0x72, 0)),
+  mint: WSOL,
+  is_native: true,
+  decimals: 9,
+  pre_raw: String(at),
+  post_raw: String(at + 1),
+  kind: ENTRY_KINDS[0],
+  counterparty: null,
+  counterparty_confidence: COUNTERPARTY_CONFIDENCES[0],
+  fee_lamports: 5_000,
+  fee_payer: null,
+  ix_index: null
+})
 
 /** Returns the first token that has a bonding curve. */
 async function firstCurve(world: MarketApp, key: string, addresses: readonly string[]): Promise<string> {

@@ -8,7 +8,8 @@ import { openDearWorld } from './dear-world.ts'
 const REFUSED: Readonly<Record<string, number>> = {
   'GET /v1/stream': 426,
   'GET /problems/{name}': 404,
-  'GET /docs/{file}': 404
+  'GET /docs/{file}': 404,
+  'GET /page/{version}/*': 404
 }
 
 t.test('the dearest read of each endpoint holds the event loop no longer than its slices', async (t) => {

@@ -26,6 +26,11 @@ const newAddress = (): string => {
   new DataView(address.buffer).setUint32(0, ++serial)
   return pubkeyToBase58(address)
 }
+const watched = async (ask: Ask): Promise<string> => {
+  const address = newAddress()
+  await ask('POST', '/v1/revenue/accounts', { address })
+  return `/v1/revenue/accounts/${address}`
+}
 const NODE = '/v1/admin/nodes/rpc.example.org:8899'
 const HOOK = { url: 'https://receiver.example.org/hook', channels: ['launches'] }
 const made = async (ask: Ask, path: string, body: object): Promise<string> =>
@@ -71,11 +76,15 @@ const REQUESTS: Readonly<Record<string, Prepare | null>> = {
     path: '/v1/revenue/accounts',
     body: { address: newAddress(), label: 'fees' }
   }),
-  'DELETE /v1/revenue/accounts/{address}': async (ask) => {
-    const address = newAddress()
-    await ask('POST', '/v1/revenue/accounts', { address })
-    return { path: `/v1/revenue/accounts/${address}` }
-  },
+  'DELETE /v1/revenue/accounts/{address}': async (ask) => ({ path: await watched(ask) }),
+  'POST /v1/revenue/accounts/{address}/backfill': async (ask) => ({
+    path: `${await watched(ask)}/backfill`,
+    body: { since: 0 }
+  }),
+  'POST /v1/revenue/accounts/{address}/archive': async (ask) => ({
+    path: `${await watched(ask)}/archive`,
+    body: { rows: [], ranges: [{ from_slot: 0, to_slot: 1 }] }
+  }),
   'POST /v1/tx/send': async () => ({ path: '/v1/tx/send', body: { tx: transferText(BigInt(++serial)) } }),
   'POST /v1/tx/bundle': async () => ({
     path: '/v1/tx/bundle',

@@ -18,7 +18,7 @@ import type { Storage } from '../../storage/port.ts'
 import { FollowedIndex } from '../followers/followed-index.ts'
 import { blockOfText } from '../followers/block-text.ts'
 import { FollowerWorld, worldParts, type WorldParts } from '../followers/follower-world.ts'
-import { steadily as until } from '../until.ts'
+import { until } from '../service/asking.ts'
 
 /** Base units of each account that an address has: its own lamports, and its token accounts. */
 type Balances = ReadonlyMap<string, bigint>

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { IS_LONG } from '../random-runs.ts'
-import { steadily as until } from '../until.ts'
+import { until } from '../service/asking.ts'
 import { blockOfText } from '../followers/block-text.ts'
 import { ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'

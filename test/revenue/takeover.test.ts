@@ -2,7 +2,7 @@ import t from 'tap'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import { LEDGER_PIECE } from '../../src/revenue/ledger-document.ts'
 import { blockOfText, textOfBlock } from '../followers/block-text.ts'
-import { steadily as until } from '../until.ts'
+import { until } from '../service/asking.ts'
 import { ledgerCovered, ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
 

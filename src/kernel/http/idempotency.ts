@@ -155,7 +155,7 @@ export class KeyedCall {
     this.#tenant = tenant
     this.#operation = operation
     this.#keyHash = sha256(key)
-    this.#bodyHash = sha256(JSON.stringify(body ?? null))
+    this.#bodyHash = sha256(contentText(body ?? null))
     this.name = JSON.stringify([tenant, operation, this.#keyHash, this.#bodyHash])
   }
 
@@ -177,7 +177,7 @@ export class KeyedCall {
     prepare: () => Promise<string>,
     make: (intended: Intended) => Promise<Made>
   ): Promise<Made> {
-    this.#stored = await this.#intend(sha256(JSON.stringify(content)), prepare)
+    this.#stored = await this.#intend(sha256(contentText(content)), prepare)
     const { resource: id, isDone } = this.#stored.value
     return make({ id, isDone })
   }
@@ -239,6 +239,11 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
       `must be 1 to ${IDEMPOTENCY_KEY_MAX} printable ASCII characters without spaces`
     )
   return key
+}
+
+/** Returns a value as JSON, with raw amounts as text. */
+function contentText(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each))
 }
 
 function sha256(text: string): string {

@@ -91,6 +91,7 @@ export const backfillAddress = endpoint({
   params: z.object({ address: address.describe('The watched address') }),
   body: z.object({ since }),
   answer: watchedAnswer,
+  isIdempotent: true,
   shownBy: 'GET /v1/revenue/accounts',
   errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_NOT_FOUND],
   examples: [{ name: 'since the first block', params: { address: EXAMPLE_WATCHED }, body: { since: 0 } }]
@@ -157,10 +158,16 @@ export const revenueAccountRoutes: FastifyPluginAsync<
     return answerOf(watched)
   })
 
-  serve(app, backfillAddress, async ({ params, body, caller }) => {
-    checkSince(body.since, clock.now())
+  serve(app, backfillAddress, async ({ params, body: { since }, caller, once }) => {
+    checkSince(since, clock.now())
+    const tenant = tenantOf(caller)
     const address = pubkeyToBase58(params.address)
-    const watched = await registry.requestHistory(tenantOf(caller), address, body.since, clock.now())
+    const watched = await once(
+      { address, since },
+      async () => String(await registry.nextRequestMs(tenant, address, clock.now())),
+      ({ id, isDone }) =>
+        isDone ? registry.get(tenant, address) : registry.requestHistory(tenant, address, since, Number(id))
+    )
     watchedChanged?.()
     return answerOf(watched)
   })

@@ -19,8 +19,8 @@ import { WatchedAddresses } from '../watched-addresses.ts'
 import { archivedRow, changeOf, faultIn, type ArchivedRow } from './archived-row.ts'
 import type { RevenueNeeds } from './needs.ts'
 
-/** Maximum rows of one request: 500 KB of JSON. */
-export const ARCHIVED_ROWS_MAX = 500
+/** Maximum rows of one request: with 600 bytes each, they fit into a body of 64 KiB. */
+export const ARCHIVED_ROWS_MAX = 100
 
 const slot = z.int().min(0).max(SLOT_MAX)
 
@@ -49,6 +49,7 @@ export const importArchive = endpoint({
     stored: schema.count('Rows that were new'),
     repeated: schema.count('Rows that were stored already')
   }),
+  isIdempotent: true,
   shownBy: 'GET /v1/revenue/events',
   errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_NOT_FOUND, REVENUE_ERRORS.IMPORT_LIMIT_REACHED],
   examples: [
@@ -67,11 +68,8 @@ export const revenueArchiveRoutes: FastifyPluginAsync<
   const writer = new ArchiveWriter(storage.documents)
   const prices = new LedgerPrices(storage, cash)
 
-  serve(app, importArchive, async ({ params, body: { rows, ranges = [] }, caller }) => {
-    const tenant = tenantOf(caller)
-    const address = pubkeyToBase58(params.address)
-    const fault = faultIn(rows, clock.now())
-    if (fault !== null) throw invalid('body:', fault)
+  /** Stores rows. Resolves with the number of those that were new. */
+  const store = async (tenant: string, address: string, rows: readonly ArchivedRow[]): Promise<number> => {
     if (rows.length > 0) await registry.countImported(tenant, address, rows.length)
     let stored = 0
     for (const [slot, list] of Map.groupBy(rows, (row) => row.slot)) {
@@ -82,13 +80,29 @@ export const revenueArchiveRoutes: FastifyPluginAsync<
       const entries = list.toSorted(inBlock).map((row) => entryOf(row, address, known))
       stored += await writer.put({ tenant, address }, { slot, blockTime, entries })
     }
-    if (ranges.length > 0) {
-      const slots = ranges.map(({ from_slot: from, to_slot: to }) => ({ from, to }))
-      const watched = await registry.importRanges(tenant, address, slots, clock.now())
-      if (watched === null)
-        throw invalid('ranges', `would be more than ${IMPORTED_MAX} of this address; join them`)
-      watchedChanged?.()
-    }
+    return stored
+  }
+
+  serve(app, importArchive, async ({ params, body: { rows, ranges = [] }, caller, once }) => {
+    const tenant = tenantOf(caller)
+    const address = pubkeyToBase58(params.address)
+    const fault = faultIn(rows, clock.now())
+    if (fault !== null) throw invalid('body:', fault)
+    const stored = await once(
+      { address, rows, ranges },
+      async () => String(await registry.nextRequestMs(tenant, address, clock.now())),
+      async ({ id, isDone }) => {
+        if (isDone) return 0
+        const stored = await store(tenant, address, rows)
+        if (ranges.length === 0) return stored
+        const slots = ranges.map(({ from_slot: from, to_slot: to }) => ({ from, to }))
+        const watched = await registry.importRanges(tenant, address, slots, Number(id))
+        if (watched === null)
+          throw invalid('ranges', `would be more than ${IMPORTED_MAX} of this address; join them`)
+        return stored
+      }
+    )
+    if (ranges.length > 0) watchedChanged?.()
     return { address, stored, repeated: rows.length - stored }
   })
 }
