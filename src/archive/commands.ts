@@ -11,6 +11,8 @@ const IMPORT = [
   'usdMints'
 ] as const satisfies readonly SettingName[]
 
+const BACKFILL = [...IMPORT, 'archiveRpcUrl'] as const satisfies readonly SettingName[]
+
 const ARCHIVE: CommandGroup = {
   position: 110,
   summary: 'Imports blocks and trades from before the first indexed block, and shows what is imported.',
@@ -36,6 +38,26 @@ const ARCHIVE: CommandGroup = {
         'millrace archive import ./trades.csv.gz ./dune --dry-run'
       ],
       run: async (invocation) => (await import('./commands/import-paths.ts')).importPaths(invocation)
+    }),
+    backfill: command({
+      summary: 'Reads the blocks of a range of slots from the archive node into the archive.',
+      details:
+        'The service may run meanwhile. Ranges come in any order. A repeated run continues an interrupted one, and reads only ' +
+        'blocks that the archive lacks. Slots from the first indexed one on are left out. Faults of the node and its limits of ' +
+        'rate are waited for. Blocks that the node lacks are named and left out; a later run retries them. Exits with 1 if a ' +
+        'block could not be read.',
+      operands: 'FROM..TO',
+      options: {
+        'requests-per-second': {
+          value: 'NUMBER',
+          meaning: 'requests to each node (default 5: half of what free plans of providers allow)'
+        }
+      },
+      settings: BACKFILL,
+      examples: [
+        'millrace archive backfill 300000000..300999999 --archive-rpc-url https://NODE --data-dir ./data'
+      ],
+      run: async (invocation) => (await import('./commands/archive-backfill.ts')).backfillArchive(invocation)
     }),
     status: command({
       summary:

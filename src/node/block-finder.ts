@@ -5,6 +5,8 @@ import type { AbsentBlock, ChainNode, FetchedBlock, GapReason } from './chain-no
 export interface FinderOptions {
   /** Time for which a block is requested before it is reported as lost, while nodes answer. */
   readonly giveUpMs: number
+  /** Called with each answer without a block. */
+  readonly onAbsent?: (answer: AbsentBlock) => void
   readonly clock: Clock
   readonly random: Random
 }
@@ -97,6 +99,7 @@ export class BlockFinder {
       this.counts.refused++
       answers++
       const absent = answer.kind === 'block' ? OTHER_FORK : answer
+      this.#options.onAbsent?.(absent)
       // The answer of a node that has gone down meanwhile does not count: it must not make a block lost.
       if (absent.why !== 'unavailable' && node.rank !== null) said.push(absent)
     }

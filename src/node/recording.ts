@@ -3,7 +3,7 @@ import { BlockFinder, type Found } from './block-finder.ts'
 import type { BlockFolder } from './block-folder.ts'
 import type { ChainNode, FetchedBlock, SlotGap } from './chain-node.ts'
 import { inOrder } from './in-order.ts'
-import { NodeError } from './node-fault.ts'
+import { listSlots } from './listed-slots.ts'
 
 export interface RecordingOptions {
   readonly from: number
@@ -120,28 +120,9 @@ export class Recording {
   async *#listed(signal: AbortSignal): AsyncGenerator<number> {
     const { to } = this.#options
     for (let from = this.#options.from; from <= to;) {
-      const slots = await this.#list(from, Math.min(LIST_LIMIT, to - from + 1), signal)
+      const slots = await listSlots(this.#finder.usable(), from, Math.min(LIST_LIMIT, to - from + 1), signal)
       for (const slot of slots) if (slot <= to) yield slot
       from = (slots.at(-1) ?? to) + 1
     }
-  }
-
-  /** Lists slots from the first node that answers; blocks that only other nodes list are found as parents. */
-  async #list(from: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
-    let fault: NodeError | undefined
-    let slots: readonly number[] = []
-    for (const node of this.#finder.usable()) {
-      try {
-        const listed = await node.slotsFrom(from, limit, signal)
-        // A node that has pruned the beginning leaves it to the archive.
-        if (slots.length === 0 || (listed[0] ?? Infinity) < slots[0]!) slots = listed
-        if (slots[0] === from) return slots
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error
-        fault = error
-      }
-    }
-    if (slots.length === 0 && fault !== undefined) throw fault
-    return slots
   }
 }

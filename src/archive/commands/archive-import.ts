@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
+import type { VenueId } from '../../chain/venue-id.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
@@ -11,7 +11,7 @@ import { importStanding } from '../../recorded/import-standing.ts'
 import { ProblemTally } from '../../recorded/problems.ts'
 import { scanRecorded, type RecordedIndex } from '../../recorded/scan.ts'
 import { unusableDirectory } from '../../store/data-directory.ts'
-import { archiveConfigOf, isStoreThere, openArchiveToRead, openStoreToRead } from '../../store/opening.ts'
+import { archiveConfigOf, isStoreThere, openStoreToRead } from '../../store/opening.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { wholeBlocks } from '../whole-blocks.ts'
 import { FoldTally } from '../facts/held-back.ts'
@@ -22,24 +22,14 @@ import type { NamedRowFile, PathContent } from '../rows/path-content.ts'
 import { RowCheck } from '../rows/row-check.ts'
 import { RefusalTally } from '../rows/row-refusal.ts'
 import { RowTally } from '../rows/row-tally.ts'
-import { archiveStanding } from '../standing.ts'
-import { foldFacts, type FoldCounts } from './archive-fold.ts'
+import { foldedEnds, onceASecond, runFold, settleSettings } from './fold-run.ts'
 import { refuseDamage } from '../../../actors/archive/fold-archive.ts'
 import { BlockTally, readBlocks } from './block-reading.ts'
-import {
-  foldProgressText,
-  importLines,
-  problemText,
-  progressText,
-  replacedText,
-  type ImportOutcome
-} from './import-report.ts'
+import { importLines, problemText, progressText, type ImportOutcome } from './import-report.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
 import { RefusedFile } from './refused-file.ts'
 import { readRows } from './row-reading.ts'
 import { recoverArchive } from './second-store.ts'
-
-const PROGRESS_MS = 1_000
 
 /** The import cannot begin; the message is for the operator. */
 class Refused extends Error {}
@@ -123,8 +113,7 @@ class ArchiveImport {
   readonly #invocation: Invocation<{ readonly json?: true | undefined }>
   readonly #config: Config
   readonly #signal: AbortSignal
-  readonly #startedMs = systemPorts.clock.now()
-  #toldMs = this.#startedMs
+  readonly #tell: (text: () => string) => void
 
   constructor(
     archive: OwnArchive,
@@ -139,6 +128,7 @@ class ArchiveImport {
     this.#reading = reading
     this.#invocation = invocation
     this.#config = invocation.config
+    this.#tell = onceASecond(invocation.stderr)
     this.#signal = AbortSignal.any([invocation.interrupted, archive.lost])
   }
 
@@ -146,7 +136,7 @@ class ArchiveImport {
     const { archive, config } = { archive: this.#archive, config: this.#config }
     refuseDamage(archive.storage)
     const firstLive = await this.#compareChains()
-    await this.#settleSettings()
+    await settleSettings(archive, config)
     const key = await readingKey(this.#content, this.#reading)
     const { state, facts, storage } = archive
     const path = join(archiveConfigOf(config).dataDir, `refused-${key.slice(0, 12)}.ndjson`)
@@ -175,8 +165,7 @@ class ArchiveImport {
     } finally {
       refused.close()
     }
-    const counts: FoldCounts = { blocks: 0, trades: 0, slot: null }
-    const isRefolded = this.#signal.aborted ? false : await this.#fold(firstLive, fold, counts)
+    const isRefolded = this.#signal.aborted ? false : await this.#fold(firstLive, fold)
     const outcome: ImportOutcome = {
       blocks: isRead || this.#folders.indexes.length === 0 ? null : blocks,
       rows: isRead || (this.#content.rows.length === 0 && rows.refusals.total === 0) ? null : rows,
@@ -185,31 +174,19 @@ class ArchiveImport {
       isRefolded,
       problems: this.#folders.problems,
       refusedFile: refused.bytes === 0 ? null : { path, leftOut: refused.leftOut },
-      archive: await this.#standing()
+      archive: this.#signal.aborted ? null : await foldedEnds(archive, config)
     }
     return this.#report(outcome)
   }
 
   /** Folds the facts. Resolves with whether the archive was replaced. */
-  async #fold(firstLive: SlotRow | null, tally: FoldTally, counts: FoldCounts): Promise<boolean> {
-    const { state } = this.#archive
-    const startedMs = systemPorts.clock.now()
-    const last = firstLive === null ? null : firstLive.slot
-    const { kind, staying, replace } = await foldFacts(this.#archive, {
-      config: this.#config,
-      firstLive,
-      tally,
-      counts,
-      signal: this.#signal,
-      onCommitted: () => this.#tell(() => foldProgressText(counts, systemPorts.clock.now() - startedMs, last))
+  async #fold(firstLive: SlotRow | null, tally: FoldTally): Promise<boolean> {
+    const { stdout } = this.#invocation
+    const kind = await runFold(this.#archive, {
+      ...{ config: this.#config, signal: this.#signal, firstLive, tally, stdout },
+      tell: this.#tell
     })
-    if (kind === 'interrupted') return false
-    if (staying !== null) this.#invocation.stdout(replacedText(staying))
-    if (kind === 'refolded') {
-      await this.#archive.closeStorage()
-      await replace()
-    }
-    if (!this.#signal.aborted) await state.change({ reading: null })
+    if (kind !== 'interrupted' && !this.#signal.aborted) await this.#archive.state.change({ reading: null })
     return kind === 'refolded'
   }
 
@@ -255,14 +232,6 @@ class ArchiveImport {
     })
   }
 
-  /** Prints progress, at most once a second. */
-  #tell(text: () => string): void {
-    const nowMs = systemPorts.clock.now()
-    if (nowMs - this.#toldMs < PROGRESS_MS) return
-    this.#toldMs = nowMs
-    this.#invocation.stderr(text())
-  }
-
   /** Compares the folders with the archive and the live store. Resolves with the first indexed block. */
   async #compareChains(): Promise<SlotRow | null> {
     const { storage } = this.#archive
@@ -284,30 +253,6 @@ class ArchiveImport {
       return first === null ? null : await (live as Storage).blocks.at(first)
     } finally {
       await live?.close()
-    }
-  }
-
-  /** The archive has the venues of all imports. If that adds some, its store must be folded again. */
-  async #settleSettings(): Promise<void> {
-    const { state, storage } = this.#archive
-    const wanted = new Set([...state.value.venues, ...this.#config.venues])
-    const venues = VENUE_IDS.filter((venue) => wanted.has(venue))
-    const usdMints = [...this.#config.usdMints]
-    const isSame =
-      venues.join() === state.value.venues.join() && usdMints.join() === state.value.usdMints.join()
-    if (isSame) return
-    const isFolded = (await storage.blocks.head()) !== null
-    await state.change({ venues, usdMints, filling: null, ...(isFolded && { isStale: true }) })
-  }
-
-  async #standing(): Promise<ImportOutcome['archive']> {
-    if (this.#signal.aborted) return null
-    await this.#archive.closeStorage()
-    const storage = await openArchiveToRead(this.#config)
-    try {
-      return storage === null ? null : ((await archiveStanding(storage, null))?.archive ?? null)
-    } finally {
-      await storage?.close()
     }
   }
 

@@ -1,15 +1,12 @@
-import { decodeSourced } from '../../../actors/ingest/decoding.ts'
 import { indexedSource } from '../../../actors/ingest/source.ts'
-import { unseenReason } from '../../../actors/ingest/unseen-calls.ts'
 import { DECODER_VERSION } from '../../chain/decoder-version.ts'
-import { KnownVaults } from '../../chain/known-vaults.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { systemPorts } from '../../ports.ts'
 import type { RecordedIndex } from '../../recorded/scan.ts'
 import type { FactStore } from '../../../storage/port.ts'
 import { isDecodedBy } from '../facts/block-pack.ts'
 import type { FactWriter } from '../facts/fact-writer.ts'
-import { ImportTools } from '../import-tools.ts'
+import { addBlocks } from './added-blocks.ts'
 
 /** Blocks of folders, by what an import has done with them. */
 export class BlockTally {
@@ -53,26 +50,14 @@ export async function readBlocks(
     else due.push(slot)
   }
   tally.due += due.length
-  const tools = new ImportTools(config)
-  const vaults = new KnownVaults(undefined)
-  try {
-    const source = indexedSource({ ...index, slots: due }, systemPorts.clock)
-    for await (const sourced of source.blocks({ after: null, signal })) {
-      const { block, notes } = await decodeSourced(sourced, tools.transferFees, vaults)
-      await writer.addBlock({
-        block,
-        decoderVersion: DECODER_VERSION,
-        venues: null,
-        unseen: unseenReason(notes)
-      })
+  await addBlocks(indexedSource({ ...index, slots: due }, systemPorts.clock), {
+    ...{ writer, config, signal },
+    onBlock: ({ slot, trades }) => {
       tally.blocks++
-      tally.trades += block.entries.filter(({ event }) => event.kind === 'trade').length
-      onBlock(block.slot)
+      tally.trades += trades
+      onBlock(slot)
     }
-  } finally {
-    await tools.close()
-  }
-  await writer.flush()
+  })
 }
 
 const isStored = async (facts: FactStore, slot: number): Promise<boolean> =>

@@ -123,7 +123,8 @@ export function importLines(outcome: ImportOutcome): {
   return { lines, json, isComplete }
 }
 
-function foldLines(fold: FoldTally): string[] {
+/** Says what a fold has done with rows of files, in lines. */
+export function foldLines(fold: FoldTally): string[] {
   const lines: string[] = []
   if (fold.repeated > 0) lines.push(`${fold.repeated} rows repeat others`)
   if (fold.superseded > 0)

@@ -7,11 +7,11 @@ import { RpcNode } from '../../node/rpc-node.ts'
 import { Recording, type RecordingCounts } from '../../node/recording.ts'
 import { systemPorts } from '../../ports.ts'
 import { BadUsage, type CommandContext, type Invocation } from '../../kernel/cli/command.ts'
+import { rangeNodes } from './range-nodes.ts'
 import { slotRange, type SlotRange } from '../../store/commands/slot-range.ts'
 
 const PREFETCH = 8
 const GIVE_UP_MS = 30_000
-const PROBE_TIMEOUT_MS = 10_000
 const PROGRESS_MS = 1_000
 
 /** Commitment of recorded blocks; a recorded folder is read as finalized. */
@@ -32,7 +32,7 @@ export async function record(invocation: Invocation): Promise<number> {
   if (recordedDir === null || config.rpcUrl.length === 0) return 2
   const nodes = nodesOf(config)
   try {
-    const usable = await takeNodes(nodes, range.to, complain, invocation.interrupted)
+    const { nodes: usable } = await rangeNodes(nodes, range.to, complain, invocation.interrupted)
     if (usable.length === 0) return 1
     const folder = await BlockFolder.open(recordedDir, range.from, range.to, invocation.interrupted)
     for (const name of folder.torn) complain(`${name} is incomplete and is redownloaded`)
@@ -54,38 +54,6 @@ function nodesOf({ rpcUrl, archiveRpcUrl }: Config): RpcNode[] {
     const client = new RpcClient(address, clock)
     return new RpcNode(client, clock, { commitment: COMMITMENT, isArchive: at >= live, keepBody: true })
   })
-}
-
-/**
- * Returns the nodes that answer, belong to one cluster and have reached the end of the range. Prints the reason for each
- * excluded node.
- */
-async function takeNodes(
-  nodes: readonly RpcNode[],
-  to: number,
-  complain: (line: string) => void,
-  signal: AbortSignal
-): Promise<RpcNode[]> {
-  const taken: RpcNode[] = []
-  let cluster: string | null = null
-  for (const node of nodes) {
-    try {
-      const genesis = await node.genesis(signal, PROBE_TIMEOUT_MS)
-      const head = await node.slot(signal, PROBE_TIMEOUT_MS)
-      cluster ??= genesis
-      if (genesis !== cluster) complain(`${node.name} belongs to another cluster and is not used: ${genesis}`)
-      else if (head < to && !node.isArchive)
-        complain(`${node.name} is at slot ${head} and has not reached ${to}`)
-      else {
-        node.headSlot = head
-        taken.push(node)
-      }
-    } catch (error) {
-      if (!(error instanceof NodeError)) throw error
-      complain(error.message)
-    }
-  }
-  return taken
 }
 
 async function download(
