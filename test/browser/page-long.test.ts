@@ -129,8 +129,10 @@ testInBrowser(
     const next = await startLocalnetProcess(t, directory, FAST)
     proxy.target = next.url
     await until(async () => (await page.locator('.problem').count()) === 0, 'the problems are gone')
-    const newest = async (): Promise<string | null> =>
-      page.locator('.virtual-box [data-key]').first().getAttribute('data-key')
+    const row = page.locator('.virtual-box [data-key]').first()
+    // A service that has just started may refuse the first reads on a busy machine.
+    await until(async () => row.isVisible(), 'the tape has rows')
+    const newest = async (): Promise<string | null> => row.getAttribute('data-key')
     const before = await newest()
     await until(async () => (await newest()) !== before, 'trades arrive without a reload')
   }
