@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { ownDirectory } from '../own-directory.ts'
 import { until } from '../service/asking.ts'
-import { startBusyLocalnetProcess, startLocalnetProcess } from '../service/localnet-process.ts'
+import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 import { openWatchedPage, openWithDemoKey, testInBrowser } from './chromium.ts'
 import { startPrefixProxy } from './prefix-proxy.ts'
@@ -102,41 +102,25 @@ testInBrowser(t, 'a stream that is cut and comes back leaves no hole in the tape
   t.same(between(tape), between(stored), 'each stored trade is in the tape once')
 })
 
-testInBrowser(
-  t,
-  'the page works below a prefix, and goes on after a restart of the service',
-  async (t, browser) => {
-    const directory = ownDirectory(t)
-    const service = await startBusyLocalnetProcess(t, directory, FAST)
-    const proxy = await startPrefixProxy(t, 'millrace', service.url)
-    const { page, complaints, strangers } = await openWatchedPage(browser, proxy.url.slice(0, -1))
-    await openWithDemoKey(page, `${proxy.url}#/token/${WSOL}`)
-    await page.locator('.chart canvas').first().waitFor()
-    await page.locator('.fresh').first().waitFor()
-    t.same(complaints, [])
-    t.same(strangers, [], 'every request has the prefix')
+testInBrowser(t, 'the page works below a prefix', async (t, browser) => {
+  const directory = ownDirectory(t)
+  const service = await startBusyLocalnetProcess(t, directory, FAST)
+  const proxy = await startPrefixProxy(t, 'millrace', service.url)
+  const { page, complaints, strangers } = await openWatchedPage(browser, proxy.url.slice(0, -1))
+  await openWithDemoKey(page, `${proxy.url}#/token/${WSOL}`)
+  await page.locator('.chart canvas').first().waitFor()
+  await page.locator('.fresh').first().waitFor()
+  t.same(complaints, [])
+  t.same(strangers, [], 'every request has the prefix')
 
-    await page.getByRole('link', { name: 'API', exact: true }).click()
-    await page.waitForSelector('.opblock')
-    t.equal(page.url(), `${proxy.url}docs`)
-    await page.getByRole('link', { name: 'The market' }).click()
-    t.equal(page.url(), proxy.url)
-    await page.goto(`${proxy.url}#/token/${WSOL}`)
-    await page.locator('.fresh').first().waitFor()
-
-    await service.end('SIGTERM')
-    await page.locator('.problem').first().waitFor()
-    const next = await startLocalnetProcess(t, directory, FAST)
-    proxy.target = next.url
-    await until(async () => (await page.locator('.problem').count()) === 0, 'the problems are gone')
-    const row = page.locator('.virtual-box [data-key]').first()
-    // A service that has just started may refuse the first reads on a busy machine.
-    await until(async () => row.isVisible(), 'the tape has rows')
-    const newest = async (): Promise<string | null> => row.getAttribute('data-key')
-    const before = await newest()
-    await until(async () => (await newest()) !== before, 'trades arrive without a reload')
-  }
-)
+  await page.getByRole('link', { name: 'API', exact: true }).click()
+  await page.waitForSelector('.opblock')
+  t.equal(page.url(), `${proxy.url}docs`)
+  await page.getByRole('link', { name: 'The market' }).click()
+  t.equal(page.url(), proxy.url)
+  await page.goto(`${proxy.url}#/token/${WSOL}`)
+  await page.locator('.fresh').first().waitFor()
+})
 
 testInBrowser(t, 'ten thousand rows scroll, and only the visible ones are drawn', async (t, browser) => {
   const service = await startBusyLocalnetProcess(t, ownDirectory(t), FAST)

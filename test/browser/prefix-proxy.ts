@@ -6,7 +6,7 @@ export interface PrefixProxy {
   /** URL of the service behind the proxy, with the prefix and a slash. */
   readonly url: string
   /** URL of the service that requests go to. */
-  target: string
+  readonly target: string
   /** Breaks the open WebSockets, as a lost network does. */
   cut(): void
 }
