@@ -39,7 +39,7 @@ const HELP = `Usage: node --expose-gc loadtest/call-costs.ts [--small]
 const VERSIONS_A_WRITE = 10_000
 const TRADES = 2_000
 const TRADES_A_BLOCK = 100
-/** Tokens whose names are searched: as many as launch in a few days. */
+/** Number of tokens with searched names: the launches of a few days. */
 const NAMES = 130_000
 /** Many tokens have the one text. All letters of the other are in the names, and few names have them in this order. */
 const TEXTS = { common: 'coin', rare: 'to' } as const

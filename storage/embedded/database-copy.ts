@@ -2,7 +2,7 @@ import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { snapshotStore } from './engine-files/snapshot.ts'
 import { checkStore } from './engine-files/store-check.ts'
-import { tableStamps, trustedTables } from './engine-files/trusted-files.ts'
+import { fileStamp, tableStamps, trustedTables } from './engine-files/trusted-files.ts'
 
 /** Copies of the engine's databases, for backups (`src/store/backup/database-files.ts`). */
 export const DATABASE_FILES = {
@@ -25,5 +25,6 @@ export const DATABASE_FILES = {
     return [...fatal, ...tables.map(({ file }) => `${file} is damaged`)]
   },
 
-  stampsOfTables: tableStamps
+  stampsOfTables: tableStamps,
+  stampOf: fileStamp
 } as const

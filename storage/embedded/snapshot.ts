@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { isRunning } from '../../src/kernel/running-process.ts'
 import type { Storage } from '../port.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
 import { readStoreFiles } from './engine-files/store-check.ts'
@@ -78,14 +79,5 @@ async function removeAbandoned(directory: string): Promise<void> {
       ? places.has(place)
       : isRunning(Number.parseInt(maker, 10))
     if (!isUsed) await rm(place, { recursive: true, force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -52,7 +52,9 @@ const PRODUCT_ROW = /^src\/kernel\/product-row\.ts$/
 const FLOORS: readonly (readonly RegExp[])[] = [
   [/^src\/chain\//],
   [/^src\/market\//],
-  [/^src\/(kernel\/(collected-bytes|error-kind|errors|json-depth|time-limits)|ports|version)\.ts$/],
+  [
+    /^src\/(kernel\/(collected-bytes|error-kind|errors|json-depth|running-process|time-limits)|ports|version)\.ts$/
+  ],
   [
     /^src\/kernel\/request-effects\.ts$/,
     /^src\/kernel\/work\//,

@@ -139,7 +139,7 @@ export class CanonicalBlocks {
     return complete.length === 0 ? null : { slot, time, whole: null, rows: complete }
   }
 
-  /** Returns the trades whose decimals are known, as many as have cursors. */
+  /** Returns the trades with known decimals, up to the number of cursors in a slot. */
   async #complete(trades: readonly ArchivedRow[]): Promise<CompleteRow[]> {
     const complete: CompleteRow[] = []
     for (const row of trades) {

@@ -28,19 +28,19 @@ interface ExportOptions {
   readonly output?: string | undefined
   readonly url?: string | undefined
 }
-type Given = Readonly<Record<string, string | undefined>>
+type OptionTexts = Readonly<Record<string, string | undefined>>
 type ExportCommand = Invocation<ExportOptions & { readonly [option: string]: unknown }>
 
 /** A list to export: its endpoint, the value of its path's parameter, and the other parameters. */
 interface ExportList {
   readonly endpoint: Endpoint
   readonly place: string
-  readonly query: Given
+  readonly query: OptionTexts
 }
 
 /** Writes trades to a file. Resolves with the exit code. */
 export function exportTrades(invocation: ExportCommand): Promise<number> {
-  const { mint, pool, wallet, venue, side, 'min-usd': min_usd, after } = invocation.options as Given
+  const { mint, pool, wallet, venue, side, 'min-usd': min_usd, after } = invocation.options as OptionTexts
   const lists = [
     [tokenTrades, mint],
     [poolTrades, pool],
@@ -52,7 +52,7 @@ export function exportTrades(invocation: ExportCommand): Promise<number> {
 
 /** Writes candles to a file. Resolves with the exit code. */
 export function exportCandles(invocation: ExportCommand): Promise<number> {
-  const { mint, pool, cash, interval, currency } = invocation.options as Given
+  const { mint, pool, cash, interval, currency } = invocation.options as OptionTexts
   if (pool !== undefined && cash !== undefined) throw new BadUsage('--cash is for the candles of a token')
   const lists = [
     [candles, mint],
@@ -66,14 +66,14 @@ export function exportCandles(invocation: ExportCommand): Promise<number> {
 
 /** Writes rows of the ledger to a file. Resolves with the exit code. */
 export function exportLedger(invocation: ExportCommand): Promise<number> {
-  const { wallet: address, role, mint, kind, after } = invocation.options as Given
+  const { wallet: address, role, mint, kind, after } = invocation.options as OptionTexts
   const query = { address, role, mint, kind, after, order: 'asc' }
   return exportList(invocation, { endpoint: revenueEvents, place: '', query })
 }
 
 /** Writes launches to a file. Resolves with the exit code. */
 export function exportLaunches(invocation: ExportCommand): Promise<number> {
-  const { status, after } = invocation.options as Given
+  const { status, after } = invocation.options as OptionTexts
   return exportList(invocation, { endpoint: launches, place: '', query: { status, after, order: 'asc' } })
 }
 

@@ -10,7 +10,7 @@ import type { Rendering } from './rendering.ts'
 export const GZIP_BYTES_MIN = 1400
 
 /** Caching rules of a rendering for clients and proxies. */
-export interface Terms {
+export interface AnswerTerms {
   readonly mediaType: string
   readonly cacheControl: string
   /** Request headers that the response depends on; includes Origin if a key is needed. */
@@ -18,7 +18,7 @@ export interface Terms {
 }
 
 /** Cache-Control terms of an answer: private to its tenant, and reusable only after revalidation. */
-export const ANSWER_TERMS: Terms = {
+export const ANSWER_TERMS: AnswerTerms = {
   mediaType: 'application/json; charset=utf-8',
   cacheControl: 'private, no-cache',
   vary: 'Origin, Accept-Encoding, X-API-Key, Authorization'
@@ -35,7 +35,7 @@ export interface Form {
  * Chooses the form of a rendering for a client: 304, plain or gzip. Null if the client accepts gzip and that form is
  * not compressed yet.
  */
-export function formFor(headers: IncomingHttpHeaders, rendering: Rendering, terms: Terms): Form | null {
+export function formFor(headers: IncomingHttpHeaders, rendering: Rendering, terms: AnswerTerms): Form | null {
   const zips = takesPacked(headers, rendering)
   if (isKnown(headers, rendering)) return notModified(rendering, zips, terms)
   if (!zips) return plainForm(rendering, terms)
@@ -50,7 +50,7 @@ export function sendRendering(
   request: FastifyRequest,
   reply: FastifyReply,
   rendering: Rendering,
-  terms: Terms,
+  terms: AnswerTerms,
   pack: () => Buffer | Promise<Buffer> | null
 ): FastifyReply | Promise<FastifyReply> {
   const form = formFor(request.headers, rendering, terms)
@@ -68,7 +68,7 @@ function sendForm(reply: FastifyReply, { status, fields, payload }: Form): Fasti
   return reply.code(status).send(payload)
 }
 
-function notModified({ tag, headers }: Rendering, zips: boolean, { cacheControl, vary }: Terms): Form {
+function notModified({ tag, headers }: Rendering, zips: boolean, { cacheControl, vary }: AnswerTerms): Form {
   const etag = zips ? packedTag(tag) : plainTag(tag)
   const fields = ['cache-control', cacheControl, 'vary', vary, 'etag', etag, ...(headers?.fields ?? [])]
   return { status: 304, fields, payload: undefined }
@@ -76,7 +76,7 @@ function notModified({ tag, headers }: Rendering, zips: boolean, { cacheControl,
 
 function plainForm(
   { tag, payload, length, headers }: Rendering,
-  { mediaType, cacheControl, vary }: Terms
+  { mediaType, cacheControl, vary }: AnswerTerms
 ): Form {
   // prettier-ignore
   const fields = [
@@ -93,7 +93,7 @@ function plainForm(
 function packedForm(
   { tag, headers }: Rendering,
   bytes: Buffer,
-  { mediaType, cacheControl, vary }: Terms
+  { mediaType, cacheControl, vary }: AnswerTerms
 ): Form {
   // prettier-ignore
   const fields = [

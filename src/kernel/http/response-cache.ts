@@ -10,7 +10,7 @@ import { isRenderer, type Answer, type Making, type MakingLimits } from './answe
 import { OPEN } from './in-turn.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
-import type { Terms } from './respond.ts'
+import type { AnswerTerms } from './respond.ts'
 import { slicedJson } from './sliced-json.ts'
 
 /** Default bytes of memory for answers, outside the heap. Answers without a second request are evicted first. */
@@ -28,7 +28,7 @@ export interface CachedRoute {
   readonly path: string
   readonly scope: RouteScope
   /** Terms of its answers; absent for those of JSON. */
-  readonly terms?: Terms
+  readonly terms?: AnswerTerms
 }
 
 /** A cached answer that is still valid. */

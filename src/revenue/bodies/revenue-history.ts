@@ -34,7 +34,7 @@ export const PROGRESS = z
     differences: schema
       .count('Balances that differed from the chain in the last comparison; null before the first')
       .nullable(),
-    note: schema.text('The current obstacle; null if there is none').nullable()
+    note: schema.text('The current obstacle; null while the history advances').nullable()
   })
   .nullable()
   .describe('Progress of the history of the address; null unless `status` is `backfilling`')

@@ -4,7 +4,7 @@ import type { LedgerPage, LedgerReader, LedgerRow, SlotWindow } from '../ledger-
 import type { WatchedAddress } from '../watched-address.ts'
 import { DISORDER_SECONDS } from '../../data/routes/trade-filters.ts'
 
-/** Maximum rows that a request with a filter of rows examines, as many as a filtered list of trades. */
+/** Maximum number of rows that a request with a row filter examines: that of a filtered list of trades. */
 const EXAMINED_MAX = 10_000
 /** Rows that such a request reads at a time: each read begins with one of every watched address. */
 const EXAMINED_AT_ONCE = 2_500

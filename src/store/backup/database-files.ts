@@ -20,4 +20,6 @@ export interface DatabaseFiles {
   damageOfCopy(directory: string, trusted: ReadonlySet<string>): Promise<string[]>
   /** Returns the stamps of a database's tables, for `damageOfCopy`. */
   stampsOfTables(directory: string): Promise<string[]>
+  /** Returns the stamp of a file; null if it is absent. A file with an equal stamp has not changed. */
+  stampOf(path: string): Promise<string | null>
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { link, mkdir, open, stat } from 'node:fs/promises'
+import { link, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Bytes that are read at once. Arbitrary; nothing depends on it. */
@@ -46,10 +46,4 @@ export async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder)
   // Windows cannot synchronize folders.
   await handle.sync().catch(() => undefined)
-}
-
-/** Returns the size, time and inode of a file. A file with an equal stamp has not changed. */
-export async function stampOf(path: string): Promise<string> {
-  const { size, mtimeNs, ino } = await stat(path, { bigint: true })
-  return `${size} ${mtimeNs} ${ino}`
 }

@@ -1,8 +1,9 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isRunning } from '../../kernel/running-process.ts'
 import type { DatabaseFiles } from './database-files.ts'
 import { dataFolder, isBackedUp } from './data-files.ts'
-import { copyDurably, linkFile, stampOf, syncFolder } from './file-copy.ts'
+import { copyDurably, linkFile, syncFolder } from './file-copy.ts'
 import { MANIFEST, manifestText, readManifest, type BackupFile, type BackupManifest } from './manifest.ts'
 
 /** Name of a finished backup: its time, so that names sort by time. */
@@ -142,7 +143,9 @@ class Making {
     const directory = join(this.#folder, path)
     await syncFolder(directory)
     // Files of the backup before were verified then.
-    const verified = new Set(await Promise.all(linked.map((name) => stampOf(join(directory, name)))))
+    const verified = new Set(
+      await Promise.all(linked.map((name) => databaseFiles.stampOf(join(directory, name))))
+    )
     const stamps = (await databaseFiles.stampsOfTables(directory)).filter((stamp) => verified.has(stamp))
     const [damage] = await databaseFiles.damageOfCopy(directory, new Set(stamps))
     if (damage !== undefined)
@@ -154,7 +157,7 @@ class Making {
   /** Copies or links a file. Returns whether it was linked. */
   async #add(source: string, path: string): Promise<boolean> {
     const to = join(this.#folder, path)
-    const stamp = await stampOf(source)
+    const stamp = (await this.#options.databaseFiles.stampOf(source)) ?? ''
     const known = this.#previous?.files.get(path)
     if (known?.stamp === stamp && (await linkFile(join(this.#previous!.folder, path), to))) {
       this.#files.push(known)
@@ -173,15 +176,6 @@ async function removePartial(into: string): Promise<void> {
     if (Number(pid) !== process.pid && isRunning(Number(pid)))
       throw new Error(`another backup into ${into} is running (process ${pid})`)
     await rm(join(into, name), { recursive: true, force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

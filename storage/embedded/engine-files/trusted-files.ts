@@ -44,6 +44,12 @@ export function trustedTables(directory: string, sound: ReadonlySet<string>): Tr
   }
 }
 
+/** Returns the size, time and inode of a file; null if it is absent. A file with an equal stamp has not changed. */
+export async function fileStamp(path: string): Promise<string | null> {
+  const found = await stat(path, { bigint: true }).catch(() => null)
+  return found === null ? null : `${found.size} ${found.mtimeNs} ${found.ino}`
+}
+
 export async function forgetTrustedFiles(directory: string): Promise<void> {
   await rm(join(directory, FILE), { force: true })
 }
@@ -68,10 +74,7 @@ async function readList(directory: string): Promise<Readonly<Record<string, stri
   return (text === null ? null : listSchema.safeParse(parsed(text)).data) ?? null
 }
 
-async function stampOf(directory: string, file: string): Promise<string | null> {
-  const found = await stat(join(directory, file), { bigint: true }).catch(() => null)
-  return found === null ? null : `${found.size} ${found.mtimeNs} ${found.ino}`
-}
+const stampOf = (directory: string, file: string): Promise<string | null> => fileStamp(join(directory, file))
 
 function parsed(text: string): unknown {
   try {

@@ -1,12 +1,12 @@
 import type { Slices } from '../../work/slices.ts'
 import { Rendering } from '../rendering.ts'
-import { ANSWER_TERMS, type Terms } from '../respond.ts'
+import { ANSWER_TERMS, type AnswerTerms } from '../respond.ts'
 import { MEDIA_TYPES } from './list-format.ts'
 import type { ListChoice } from './list-parameters.ts'
 import { nextLink, tableHead, tableLines, type TableForm } from './table-text.ts'
 
 /** Terms of the answers of a list with several formats: `Accept` selects one of them. */
-export const TABLE_TERMS: Terms = { ...ANSWER_TERMS, vary: `Accept, ${ANSWER_TERMS.vary}` }
+export const TABLE_TERMS: AnswerTerms = { ...ANSWER_TERMS, vary: `Accept, ${ANSWER_TERMS.vary}` }
 
 /** A page of a list, as its handler returns it. */
 export interface ListBody {
