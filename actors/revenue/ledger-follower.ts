@@ -7,7 +7,7 @@ import {
   type LedgerHoleRange,
   type LedgerProgress
 } from '../../src/revenue/ledger-progress.ts'
-import { LedgerWriter, type LedgerPart } from '../../src/revenue/ledger-writer.ts'
+import { LedgerWriter, type LedgerPart, type Removing } from '../../src/revenue/ledger-writer.ts'
 import type { LedgerBlock, LedgerChanges } from '../../src/revenue/ledger-blocks.ts'
 import { BlockFollower } from '../followers/block-follower.ts'
 import { inChunks } from './in-chunks.ts'
@@ -29,8 +29,11 @@ const SAVE_MS = 2_000
 const LATE_SLOTS = 3_000
 /** Slots that are read again if the last block is on a lost fork: a fork of a block with votes ends within 32. */
 const LOST_SLOTS = 100
-/** Blocks whose entries are published: a follower may apply again what an earlier one has not made durable. */
-const published = new WeakSet<LedgerBlock>()
+/**
+ * Blocks whose entries are published since the last retraction: a follower may apply again what an earlier one has not made
+ * durable, and has retracted it if a fork that was rolled back before is rolled back again.
+ */
+let published = new WeakSet<LedgerBlock>()
 
 /**
  * Writes the ledger of watched addresses.
@@ -141,7 +144,9 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
       metrics.rollbacks.inc()
       await this.#put(await this.#placeBefore(slot))
     }
-    await this.#retract(addresses, async (address) => this.#writer.removeLost(address, isStored))
+    await this.#retract(addresses, async (address, removing) =>
+      this.#writer.removeLost(address, isStored, removing)
+    )
   }
 
   /** Returns a stored block before the fork of a lost one, from which blocks are read again. */
@@ -159,16 +164,19 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     return row !== null && (row.blockhash === null || row.blockhash === blockhash)
   }
 
-  /** Removes entries of addresses, and publishes that, newest first. */
+  /**
+   * Removes entries of addresses. Their retraction is published first, newest block of an address first: a failure in
+   * between repeats it, and none is left out.
+   */
   async #retract(
     addresses: readonly string[],
-    remove: (address: string) => Promise<readonly LedgerPart[]>
+    remove: (address: string, removing: Removing) => Promise<void>
   ): Promise<void> {
-    const removed: LedgerPart[] = []
-    await inChunks(addresses, async (address) => removed.push(...(await remove(address))))
-    await this.#publish(
-      removed.sort((a, b) => b.slot - a.slot),
-      'retracted'
+    await inChunks(addresses, async (address) =>
+      remove(address, async (part) => {
+        published = new WeakSet()
+        await this.#publish([part], 'retracted')
+      })
     )
   }
 
@@ -239,12 +247,12 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
       return
     }
     if (published.has(block)) return
+    await this.#publish(parts, 'entry')
     published.add(block)
     for (const { entries } of parts) {
       metrics.entries.inc(entries.length)
       metrics.unpriced.inc(entries.filter(({ valueUsd }) => valueUsd === null).length)
     }
-    await this.#publish(parts, 'entry')
   }
 
   async #publish(parts: readonly LedgerPart[], event: 'entry' | 'retracted'): Promise<void> {
@@ -282,7 +290,9 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     // The block time of a lost block may lie beyond the ledger.
     const blockTime = (await this.#deps.storage.blocks.at(after))?.blockTime ?? 0
     await this.#put({ ...this.#progress, slot: after, blockhash: null, blockTime })
-    await this.#retract(this.#watches.addresses, async (address) => this.#writer.rollBack(address, after))
+    await this.#retract(this.#watches.addresses, async (address, removing) =>
+      this.#writer.rollBack(address, after, removing)
+    )
     await this.#gaps.close(after + 1, slot!)
   }
 

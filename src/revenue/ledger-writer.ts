@@ -30,6 +30,9 @@ export interface LedgerPart {
   readonly entries: readonly LedgerEntry[]
 }
 
+/** Is told of an address's entries of a block before they are deleted. */
+export type Removing = (part: LedgerPart) => Promise<void>
+
 /** Writes the ledger of watched addresses. Each method may be repeated after a crash, and then completes the work. */
 export class LedgerWriter {
   readonly #pieces: Documents<LedgerPiece>
@@ -70,38 +73,42 @@ export class LedgerWriter {
   }
 
   /**
-   * Deletes the entries of an address after a slot, and their sums, until another process becomes the writer.
-   * Resolves with the deleted entries, newest block first.
+   * Deletes the entries of an address after a slot, and their sums, until another process becomes the writer. `removing`
+   * is called with the entries of each block before they are deleted, newest block first, and again by a repeat.
    */
-  async rollBack(address: string, after: number): Promise<readonly LedgerPart[]> {
-    const removed: LedgerPart[] = []
+  async rollBack(address: string, after: number, removing: Removing = async () => undefined): Promise<void> {
     this.#newest.forget(address)
     for (;;) {
       const { documents } = await this.#pieces.list(address, { above: [after], order: 'desc', limit: 1 })
       const newest = documents[0]?.value
-      if (newest === undefined) return removed
+      if (newest === undefined) return
       const { slot, blockTime, blockhash } = newest
       const pieces = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
       const entries = pieces.documents.flatMap(({ value }) => value.entries)
       const sums = await this.#sumsAt(address, slot, entries)
       // After the reads, so that no other process has written these documents.
-      if (!(await this.#isOurs())) return removed
+      if (!(await this.#isOurs())) return
+      await removing({ address, slot, blockTime, blockhash, entries })
       // The sums go first: a sum without its entries would count in those of later blocks.
       await Promise.all(sums.map(async (sum) => this.#sums.delete(sum)))
       for (const piece of pieces.documents.toReversed()) await this.#pieces.delete(piece)
-      removed.push({ address, slot, blockTime, blockhash, entries })
     }
   }
 
-  /** Deletes the newest entries of an address whose blocks `isOf` denies, up to the first block that it confirms. */
+  /**
+   * Deletes the newest entries of an address whose blocks `isOf` denies, up to the first block that it confirms. Calls
+   * `removing` like `rollBack`.
+   */
   async removeLost(
     address: string,
-    isOf: (block: Pick<LedgerPart, 'slot' | 'blockhash'>) => Promise<boolean>
-  ): Promise<readonly LedgerPart[]> {
+    isOf: (block: Pick<LedgerPart, 'slot' | 'blockhash'>) => Promise<boolean>,
+    removing?: Removing
+  ): Promise<void> {
     for (let after: string | null = null; ;) {
       const page = await this.#pieces.list(address, { after, order: 'desc', limit: PIECES_PER_READ })
-      for (const { value } of page.documents) if (await isOf(value)) return this.rollBack(address, value.slot)
-      if (page.next === null) return this.rollBack(address, -1)
+      for (const { value } of page.documents)
+        if (await isOf(value)) return this.rollBack(address, value.slot, removing)
+      if (page.next === null) return this.rollBack(address, -1, removing)
       after = page.next
     }
   }

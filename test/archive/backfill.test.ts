@@ -111,10 +111,16 @@ t.test(
     const node = await FaultyNode.start(t, blocks)
     const dataDir = dataFolder()
     const interrupt = new AbortController()
-    node.inject('slow', { kind: 'slow', ms: 1 }, (request) => {
-      if (at('getBlock', slots[22])(request)) interrupt.abort()
-      return false
-    })
+    // Blocks after the interrupt are never read, however much is read ahead.
+    node.inject(
+      'silent',
+      { kind: 'silent' },
+      (request) => {
+        if (at('getBlock', slots[22])(request)) interrupt.abort()
+        return request.method === 'getBlock' && Number(request.params[0]) >= slots[22]!
+      },
+      Infinity
+    )
     const stopped = await backfilling(node, dataDir, undefined, FAST, interrupt.signal)
     t.equal(stopped.code, 1)
     t.match(stopped.stderr, /interrupted; rerun the command to continue/)

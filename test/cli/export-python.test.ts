@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { block, buy, key, NOON } from '../market/world.ts'
+import { notShown } from '../servers/not-run.ts'
 import { exportWorld, MINT, RANGE } from './export-world.ts'
 
 /** A Python with pyarrow, pandas and DuckDB. */
@@ -52,12 +53,13 @@ function isInstalled(): boolean {
   }
 }
 
-if (!isInstalled()) {
-  const missing = `NOT RUN, there is no Python with pyarrow, pandas and duckdb (pip install them, or set PYTHON): ${NAME}`
-  process.stderr.write(`${missing}\n`)
-  if (process.env.CI) t.fail(missing)
-  else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
-} else {
+if (!isInstalled())
+  notShown(
+    t,
+    NAME,
+    'there is no Python with pyarrow, pandas and duckdb (pip install them; PYTHON names one that has them)'
+  )
+else {
   t.test(NAME, async (t) => {
     const { app, run, file, rows } = await exportWorld(t, 200)
     // More than one row group of Parquet, with a wallet of its own.

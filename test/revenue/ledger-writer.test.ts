@@ -207,7 +207,9 @@ t.test('a block of 10,000 entries is stored, summed up, listed and rolled back',
     rows.map(({ txIndex }) => txIndex),
     entries.map(({ txIndex }) => txIndex)
   )
-  t.strictSame(await writer.rollBack(address, slot - 1), [part])
+  const removed: LedgerPart[] = []
+  await writer.rollBack(address, slot - 1, async (each) => void removed.push(each))
+  t.strictSame(removed, [part])
   t.strictSame([...(await checkedEntries(t, documents, address, 'before it')).keys()], [slot - 1])
 })
 

@@ -121,8 +121,9 @@ t.test(
     await world.slots(4)
     for (let failure = 0; failure < DEATHS; failure++) {
       await world.settled(`before failure ${failure}`)
-      world.dying.dieAtWrite(1 + world.choices.below(12), failure % 2 === 0 ? 'before' : 'after')
-      if (failure % 5 === 4) world.bank.faults.fork('drop')
+      world.dying.dieAtWrite(1 + world.choices.below(12), failure % 4 < 2 ? 'before' : 'after')
+      // Every other failure may come while a fork is rolled back.
+      if (failure % 2 === 1) world.bank.faults.fork('drop')
       await world.died()
       await world.slots(world.choices.below(4))
       world.follow()
