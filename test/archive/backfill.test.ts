@@ -129,11 +129,10 @@ t.test(
       ['facts', 1],
       ['blocks', 6]
     ] as const) {
-      const child = spawn(process.execPath, [
-        join(import.meta.dirname, 'import-child.ts'),
-        ...[point, String(count), `${dataDir}-own-${point}-${count}`],
-        ...wordsOf(node, dataDir)
-      ])
+      const program = join(import.meta.dirname, 'import-child.ts')
+      const own = [point, String(count), `${dataDir}-own-${point}-${count}`]
+      // The runner's own settings would be unknown to the command.
+      const child = spawn(process.execPath, [program, ...own, ...wordsOf(node, dataDir)], { env: {} })
       t.same(await once(child, 'exit'), [null, 'SIGKILL'], `${point} ${count}`)
     }
     const { code, stderr } = await backfilling(node, dataDir)
