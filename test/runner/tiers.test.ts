@@ -41,7 +41,7 @@ t.test(
       'service/kill-process',
       'service/real-node',
       'storage/scylla-conformance',
-      'browser/explorer'
+      'browser/page'
     ])
       t.ok(rest.includes(`test/${path}.test.ts`), path)
     t.equal(rest.filter(isHeavy).length, 1, 'one heavy file')

@@ -30,6 +30,7 @@ const LONGEST = [
   'test/service/webhooks.test.ts',
   'test/service/stream-cluster.test.ts',
   'test/service/store-killed.test.ts',
+  'test/cli/conformance.test.ts',
   'test/browser/explorer.test.ts',
   'test/service/localnet-oracle.test.ts'
 ]
@@ -58,18 +59,18 @@ export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
 /**
  * Files of the full tier: what several processes or CQL nodes do together, what a service does on a validator beside the one
- * of `real-node`, long series of kills and of generated requests, recipes on copies of the house, and tools that are downloaded:
- * generators of clients, other runtimes. `npm test` keeps one
- * service of each product with its kill.
+ * of `real-node`, long series of kills and of generated requests, recipes on copies of the house, all views of the explorer,
+ * all checks of a JSON-RPC endpoint, and tools that are downloaded: generators of clients, other runtimes. `npm test` keeps
+ * one service of each product with its kill, and one session of a browser.
  */
 export const FULL = [
   /^test\/.*-(cluster|validator|recipe)\.test\.ts$/,
   /^test\/storage\/(scylla-(faults|lives|amendments|seam)|redis-leases)\./,
   /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept)\./,
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
-  /^test\/cli\/export-python\./,
+  /^test\/cli\/(conformance|export-python)\./,
   /^test\/client\/(generators|runtimes)\./,
-  /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/page-long\./
+  /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/(explorer|page-long)\./
 ]
 export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))
 
@@ -123,9 +124,9 @@ export interface TestFiles {
   readonly computing: readonly string[]
 }
 
-/** Computing files of more than five seconds: sharing a process saves nothing for them. */
+/** Computing files of more than five seconds, waits included: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
-  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|program-accounts\/(localnet|exact-slots|account-index)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/(localnet|backfill|backfill-faults)|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|connections|stalled-writes)|data\/oracle)\./
+  /^test\/(actors\/ingest\/(lost-records|rollback|backfill|rpc-source)|program-accounts\/(localnet|exact-slots|account-index)|holders\/(localnet|stored-lists|takeover)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|revenue\/(localnet|backfill|backfill-faults)|storage\/embedded-(crash|conformance|damage|retention|small-memory)|http\/(cached-answers|dearest-reads|dearest-writes|connections|stalled-writes)|data\/oracle|runner\/runner|rpc\/(faults|long-answer-turns))\./
 /** Folders of tests of the process itself. */
 const OF_PROCESS = /^test\/(kernel\/memory|runner|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */

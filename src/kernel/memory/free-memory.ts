@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { giveHeapRoomUnderLoad } from './loaded-heap.ts'
 import { growYoungHeapOnce } from './small-heap.ts'
 
 /** Returns free memory of the allocator to the system. */
@@ -43,21 +44,24 @@ const FIRST_RETURN_DELAY_MS = 30_000
  * First it makes Node write its cache of compiled code, which Node would otherwise hold until the process ends: 10
  * MB. The write takes 2 ms, and 700 ms at the first start after an installation. Before the first return it compacts
  * the heap, once: indexing a day of blocks leaves 35 MB of it half empty. Then it sets the young generation to its
- * size for an idle service.
+ * size for an idle service, and gives the heap more room whenever its old generation is collected often.
  */
 export function returnFreeMemory(): () => void {
   flushCompileCache()
   const returnMemory = freeMemoryReturn()
   let endGrowth = (): void => undefined
+  let endRoom = (): void => undefined
   let timer = setTimeout(() => {
     compactHeap()
     endGrowth = growYoungHeapOnce()
+    endRoom = giveHeapRoomUnderLoad()
     returnMemory?.()
     timer = setInterval(() => returnMemory?.(), RETURN_INTERVAL_MS).unref()
   }, FIRST_RETURN_DELAY_MS).unref()
   return () => {
     clearTimeout(timer)
     endGrowth()
+    endRoom()
   }
 }
 
