@@ -41,6 +41,8 @@ export interface Storage extends RecordStores {
   readonly recordCache: { readonly bytes: number; readonly bytesMax: number }
   /** Bytes of mirrored accounts in memory, and the most that they may take; null if the store has no such cache. */
   readonly accountPages: { readonly bytes: number; readonly bytesMax: number } | null
+  /** Reads of tenants that wait in this process for their turn at the store; null if the store takes reads at once. */
+  readonly waitingReads: number | null
   /** Estimates the bytes of each kind of rows. */
   usage(): Promise<StorageUsage>
   /** Deletes rows past the retention; null if the store does so by itself, or keeps all. */

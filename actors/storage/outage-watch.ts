@@ -9,21 +9,22 @@ const PROBE_INTERVAL_MS = 250
 export interface WatchDeps {
   readonly clock: Clock
   readonly logger: Logger
-  readonly metrics: Pick<StoreMetrics, 'outageSeconds'>
+  readonly metrics: Pick<StoreMetrics, 'outageSeconds' | 'waitingReads'>
 }
 
 /**
- * Logs the begin and the end of each outage of a store once, and sets the outage metric, until `end` aborts. Never
+ * Logs the begin and the end of each outage of a shared store once, and sets its metrics, until `end` aborts. Never
  * rejects.
  */
 export async function watchOutages(
-  storage: Pick<Storage, 'blocks' | 'outage'>,
+  storage: Pick<Storage, 'blocks' | 'outage' | 'waitingReads'>,
   { clock, logger, metrics }: WatchDeps,
   end: AbortSignal
 ): Promise<void> {
   let said: Outage | null = null
   const note = (): void => {
-    const { outage } = storage
+    const { outage, waitingReads } = storage
+    metrics.waitingReads.set(waitingReads ?? 0)
     const seconds = (since: Outage): number => Math.max(0, clock.now() - since.sinceMs) / 1000
     metrics.outageSeconds.set(outage === null ? 0 : seconds(outage))
     if (said === null && outage !== null) {

@@ -22,9 +22,10 @@ export function store(
     if (!storage.isShared) void logDamage(storage, watch, closing.signal)
     try {
       await retryWhileUnavailable(storage, watch.clock)(() => prepare(storage), draining)
-      const { accountPages } = storage
+      const { accountPages, waitingReads } = storage
       cacheGauges(gauge, 'record', () => storage.recordCache)
       if (accountPages !== null) cacheGauges(gauge, 'account_page', () => accountPages)
+      if (waitingReads !== null) gauge('reads_waiting', () => storage.waitingReads!)
       ready(storage)
       if (storage.isShared) void watchOutages(storage, watch, closing.signal)
       const failure = await Promise.race([aborted(draining), storage.failed])

@@ -3,6 +3,7 @@ import { Gauge, type Registry } from 'prom-client'
 /** Metrics of the store, and of the connection to other processes. */
 export interface StoreMetrics {
   readonly outageSeconds: Gauge
+  readonly waitingReads: Gauge
   readonly redisOutageSeconds: Gauge
 }
 
@@ -12,6 +13,11 @@ export function storeMetrics(registry: Registry): StoreMetrics {
     outageSeconds: new Gauge({
       name: 'millrace_storage_outage_seconds',
       help: 'Duration of the current outage of the store; 0 while it answers',
+      registers
+    }),
+    waitingReads: new Gauge({
+      name: 'millrace_storage_waiting_reads',
+      help: 'Reads that wait in this process for the turn of their tenant at a shared store',
       registers
     }),
     redisOutageSeconds: new Gauge({

@@ -98,6 +98,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
     accountPages: programAccounts.pageMemory,
+    waitingReads: null,
     usage: () => usageOf(database, { programAccounts, holders }, options),
     // Lost records are recomputed from the remaining rows.
     sweeper: sweeper && {

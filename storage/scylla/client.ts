@@ -66,6 +66,11 @@ export class CqlClient {
     return new CqlClient(await Session.connect(options, keyspace, ports), ports)
   }
 
+  /** Reads of tenants that wait for their turn. */
+  get waitingReads(): number {
+    return this.#fairReads.waiting
+  }
+
   /** Unix milliseconds. */
   now(): number {
     return this.#ports.clock.now()

@@ -204,6 +204,9 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       return { bytes: writer.recordBytes, bytesMax: committedBytesMax }
     },
     accountPages: null,
+    get waitingReads() {
+      return client.waitingReads
+    },
     get outage() {
       return client.outages.current
     },

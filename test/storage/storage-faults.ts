@@ -7,7 +7,7 @@ type Methods<Store> = Store extends (...args: never[]) => unknown ? never : keyo
 /** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
 export type StorageOperation = {
   [Store in keyof Storage]: `${Store}.${Methods<Storage[Store]>}`
-}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages'>]
+}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages' | 'waitingReads'>]
 
 /** A fault of the n-th call of an operation, counted from 1. */
 export interface StorageFault {
@@ -81,6 +81,9 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
         return storage.recordCache
       },
       accountPages: storage.accountPages,
+      get waitingReads() {
+        return storage.waitingReads
+      },
       usage: () => storage.usage(),
       sweeper:
         storage.sweeper === null ? null : withFaults('sweeper', { step: () => storage.sweeper!.step() }),

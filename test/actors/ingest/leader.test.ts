@@ -327,6 +327,7 @@ t.test(
       t.match(said, [/does not answer: too few replicas.* ingest waits/, /is back after (59|60)\.\d s/])
       t.ok(logged.filter((line) => line.includes('does not answer')).length <= 2, 'once for each time')
     }
+    t.equal((await leading.metrics.waitingReads.get()).values[0]!.value, 2, 'reads that wait are shown')
     t.equal(ingestOf(leading).restarts, 0)
     t.equal(nodeAt(following.running.tree(), 'chain/follower').restarts, 0)
     await stop(clock, leading, following)
