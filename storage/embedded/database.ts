@@ -8,8 +8,8 @@ import { documentKeysOf } from '../codec/document-record-keys.ts'
 import type { CrashPoint } from '../crash-points.ts'
 import { formatKey, keysOf, type KeyRange } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
-import { packRecord } from '../codec/record.ts'
 import { damageText, type DamagedKeys } from './damaged-keys.ts'
+import { FORMAT, refuseFormat, writeFormat } from './format.ts'
 import type { TrustedFiles } from './engine-files/store-check.ts'
 import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
 import type { Level } from './level.ts'
@@ -20,8 +20,6 @@ import { unopened } from './unopened.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
 
-/** The format of the whole store: which keys there are and what they mean. */
-export const FORMAT = 3
 /** Tenants and API keys, also those of an earlier version: without them no caller can be identified. */
 const NEEDED = [documentKeysOf(TENANT.kind), documentKeysOf(API_KEY.kind), keysOf('y'), keysOf('k')]
 
@@ -82,7 +80,7 @@ export class Database {
       level = new ClassicLevel(directory, engineWithin(options.engineBytes ?? Infinity))
       await level.open()
       await forgetTrustedFiles(directory)
-      const head = await readHead(level, damaged, reached)
+      const head = await readHead(level, directory, damaged, reached)
       reached('open.ready')
       return new Database(level, options, damaged, head)
     } catch (cause) {
@@ -227,9 +225,10 @@ async function stagedIn(batch: WriteBatch, stage: () => Promise<Staged | null>):
   }
 }
 
-/** The newest slot of a store of our format; an empty store is given the format first. */
+/** The newest slot of a store of a known format, which is raised to ours first; an empty store is given ours. */
 async function readHead(
   level: Level,
+  directory: string,
   damaged: DamagedKeys,
   reached: (point: CrashPoint) => void
 ): Promise<SlotRow | null> {
@@ -246,15 +245,12 @@ async function readHead(
       const keys = await level.keys({ limit: 1 }).all()
       if (keys.length > 0) throw foreign('holds something else than a store')
       reached('open.created')
-      await level.put(formatKey(), packRecord(formatKind, formatKey(), FORMAT), { sync: true })
+      await writeFormat(level)
       return null
     }
-    if (format > FORMAT)
-      throw foreign(`has format ${format}, newer than ${FORMAT}, the newest this version knows`)
-    if (format < FORMAT)
-      throw foreign(
-        `has format ${format}, which this version no longer reads: start with an empty directory and reindex`
-      )
+    refuseFormat(directory, format)
+    // Before anything else is written, so that no earlier version opens a store with records that it misreads.
+    if (format < FORMAT) await writeFormat(level)
     const newest = await view.first(slotKind, keysOf('b'), true)
     return newest?.[1] ?? null
   } finally {

@@ -1,6 +1,7 @@
 import { ClassicLevel } from 'classic-level'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import { FACT_LISTS, type Fact, type FactList, type FactStore } from '../port/facts.ts'
+import { formatRefusal } from '../../src/kernel/format-refusal.ts'
+import { FACT_LISTS, FACTS_FORMAT, type Fact, type FactList, type FactStore } from '../port/facts.ts'
 import { ENGINE } from './engine-options.ts'
 import type { Level } from './level.ts'
 import { unopened } from './unopened.ts'
@@ -16,10 +17,23 @@ export async function openEmbeddedFacts(directory: string): Promise<FactStore> {
   const level: Level = new ClassicLevel(directory, ENGINE)
   try {
     await level.open()
+    await checkFormat(level)
   } catch (error) {
+    await level.close()
     throw unopened(directory, error)
   }
   return new EmbeddedFacts(level)
+}
+
+/** Key of the format: above the keys of all lists. Facts of the first version have none, and format 1. */
+const FORMAT_KEY = Buffer.from('format')
+
+async function checkFormat(level: Level): Promise<void> {
+  const stored = await level.get(FORMAT_KEY)
+  if (stored === undefined) return level.put(FORMAT_KEY, Buffer.of(FACTS_FORMAT), { sync: true })
+  if (stored[0]! <= FACTS_FORMAT) return
+  const what = `the store of the archive's facts in ${level.location}`
+  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, stored[0]!, [FACTS_FORMAT]))
 }
 
 class EmbeddedFacts implements FactStore {

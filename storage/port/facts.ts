@@ -5,6 +5,9 @@
 export const FACT_LISTS = { state: 0, mint: 1, block: 2, row: 3, timed: 4 } as const
 export type FactList = keyof typeof FACT_LISTS
 
+/** The format of facts: their keys, and the encodings of their values. Raised by every change that an earlier version would misread. */
+export const FACTS_FORMAT = 1
+
 /** A fact. Position and key are its address in its list. */
 export interface Fact {
   /** A whole number below 2^53, such as a slot. */

@@ -1,5 +1,7 @@
 import { systemPorts, type Ports } from '../../src/ports.ts'
-import { FACT_LISTS, type Fact, type FactList, type FactStore } from '../port/facts.ts'
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { formatRefusal } from '../../src/kernel/format-refusal.ts'
+import { FACT_LISTS, FACTS_FORMAT, type Fact, type FactList, type FactStore } from '../port/facts.ts'
 import { blob, CqlClient, mapBounded, type CqlRow } from './client.ts'
 import type { DriverOptions } from './driver.ts'
 import { startProblem } from './errors.ts'
@@ -49,10 +51,32 @@ export async function openCqlFacts(options: CqlFactsOptions, ports: Ports = syst
     } finally {
       await admin.close()
     }
-    return new CqlFacts(await CqlClient.connect(options, keyspace, ports))
+    const client = await CqlClient.connect(options, keyspace, ports)
+    try {
+      await checkFormat(client, keyspace)
+    } catch (error) {
+      await client.close()
+      throw error
+    }
+    return new CqlFacts(client)
   } catch (error) {
     throw startProblem(error, options)
   }
+}
+
+/** The place of the format: a list that no fact has. Facts of the first version have none, and format 1. */
+const FORMAT_PLACE = [-1, 0n, 0n] as const
+
+async function checkFormat(client: CqlClient, keyspace: string): Promise<void> {
+  const [row] = await client.read(SELECT_AT, FORMAT_PLACE)
+  if (row === undefined) {
+    const params = [...FORMAT_PLACE, Buffer.from('format'), Buffer.of(FACTS_FORMAT)]
+    return client.write([{ statement: INSERT, params, bytes: KEY_BYTES }])
+  }
+  const format = (row['value'] as Buffer)[0]!
+  if (format <= FACTS_FORMAT) return
+  const what = `the store of the archive's facts in the keyspace ${keyspace}`
+  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, format, [FACTS_FORMAT]))
 }
 
 class CqlFacts implements FactStore {

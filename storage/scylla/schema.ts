@@ -202,7 +202,7 @@ function refuseNewer(version: number, files: readonly SchemaFile[], keyspace: st
   if (version <= newest) return
   throw new ServiceError(
     ERRORS.STORAGE_UNAVAILABLE,
-    `the keyspace ${keyspace} has schema ${version}, newer than ${newest}, the newest this version knows: run a newer version, or use another keyspace`
+    `the keyspace ${keyspace} has schema ${version}, newer than ${newest}, the newest this version knows: start the version that wrote it or a later one, or restore snapshots from before the upgrade (src/docs/upgrade.md)`
   )
 }
 

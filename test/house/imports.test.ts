@@ -53,7 +53,7 @@ const FLOORS: readonly (readonly RegExp[])[] = [
   [/^src\/chain\//],
   [/^src\/market\//],
   [
-    /^src\/(kernel\/(collected-bytes|error-kind|errors|json-depth|running-process|time-limits)|ports|version)\.ts$/
+    /^src\/(kernel\/(collected-bytes|error-kind|errors|format-refusal|json-depth|running-process|time-limits)|ports|version)\.ts$/
   ],
   [
     /^src\/kernel\/request-effects\.ts$/,

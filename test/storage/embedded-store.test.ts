@@ -28,13 +28,13 @@ t.test('a second process that opens the same directory is told so', async (t) =>
 t.test('a store of a newer format is refused and left as it is', async (t) => {
   const directory = t.testdir()
   await withRawStore(directory, (raw) =>
-    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 4)))
+    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 5)))
   )
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
-    detail: /has format 4, newer than 3/
+    detail: `the store in ${directory} has format 5, and this version reads formats 3 and 4: start the version that wrote it or a later one, or restore a backup from before the upgrade (src/docs/upgrade.md)`
   })
   t.strictSame(await rawContents(directory), before)
 })
@@ -48,7 +48,8 @@ t.test('a store of an older format is refused with what to do, and left as it is
   await t.rejects(openEmbeddedStorage({ directory }), {
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
-    detail: /has format 1, which this version no longer reads: start with an empty directory and reindex/
+    detail:
+      /has format 1, which this version no longer reads \(it reads 3 and 4\): start with an empty directory and reindex/
   })
   t.strictSame(await rawContents(directory), before)
 })

@@ -215,7 +215,7 @@ testWithCql(t, 'a start with a keyspace that is not as asked for', async (t, ser
       `INSERT INTO ${keyspace}.schema_versions (name, version, file) VALUES ('millrace', 900, '900-later.cql')`
     )
     const detail = await refusal(t, options)
-    t.match(detail, /has schema 900, newer than \d+, the newest this version knows: run a newer version/)
+    t.match(detail, /has schema 900, newer than \d+, the newest this version knows: start the version/)
     await raw.execute(`DELETE FROM ${keyspace}.schema_versions WHERE name = 'millrace' AND version = 900`)
     const storage = await openScyllaStorage(options)
     t.equal(await storage.blocks.head(), null)

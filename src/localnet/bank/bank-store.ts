@@ -1,13 +1,14 @@
 import { ClassicLevel } from 'classic-level'
 import { z } from 'zod'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
+import { formatRefusal } from '../../kernel/format-refusal.ts'
 import type { LocalAccount } from '../chain.ts'
 import { packAccount, readPackedBlock, unpackAccount } from './block-records.ts'
 import type { PackedBlock } from './block-records.ts'
 import type { SettledSlots } from './retained-blocks.ts'
 
-/** The format of the whole store. */
-const FORMAT = 1
+/** The format of the chain's store. */
+export const LOCALNET_FORMAT = 1
 const WRITE_BUFFER_BYTES = 4 * 2 ** 20
 const CACHE_BYTES = 2 * 2 ** 20
 /**
@@ -17,7 +18,7 @@ const CACHE_BYTES = 2 * 2 ** 20
 const DROPPED_MAX = 300
 
 const headSchema = z.strictObject({
-  format: z.literal(FORMAT),
+  format: z.literal(LOCALNET_FORMAT),
   genesisHash: z.hex().length(64),
   firstSlot: z.int().min(0),
   confirmed: z.int().min(0),
@@ -124,10 +125,16 @@ export class BankStore implements ChainStore {
   }
 
   #readHead(head: Uint8Array): z.infer<typeof headSchema> {
+    const what = `the localnet's chain in ${this.#directory}`
     try {
-      return headSchema.parse(JSON.parse(decoder.decode(head)))
+      const stored: unknown = JSON.parse(decoder.decode(head))
+      const { format } = z.object({ format: z.number() }).parse(stored)
+      if (format > LOCALNET_FORMAT)
+        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, format, [LOCALNET_FORMAT]))
+      return headSchema.parse(stored)
     } catch (cause) {
-      const detail = `the localnet's chain in ${this.#directory} is of a format that this version does not know`
+      if (cause instanceof ServiceError) throw cause
+      const detail = `${what} is of a format that this version does not know`
       throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause })
     }
   }
@@ -150,7 +157,7 @@ export class BankStore implements ChainStore {
       else batch.put(noteKey(name), note)
     }
     const { firstSlot, settled } = slot
-    const head = { format: FORMAT, genesisHash: slot.genesisHash.toHex(), firstSlot, ...settled }
+    const head = { format: LOCALNET_FORMAT, genesisHash: slot.genesisHash.toHex(), firstSlot, ...settled }
     batch.put(HEAD_KEY, encoder.encode(JSON.stringify(head)))
     await batch.write({ sync: true })
     this.#dropped += slot.dropped.length

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { formatRefusal } from '../../kernel/format-refusal.ts'
 
 /** File with the list of a backup's files. It is written last. */
 export const MANIFEST = 'backup.json'
 
 /** Format of backups. A restore refuses a later one. */
-const FORMAT = 1
+export const BACKUP_FORMAT = 1
 
 const file = z.strictObject({
   /** Relative to the backup and to the data folder, with `/`. */
@@ -18,7 +19,7 @@ const file = z.strictObject({
 })
 
 const schema = z.strictObject({
-  format: z.literal(FORMAT),
+  format: z.literal(BACKUP_FORMAT),
   /** Version of Millrace. */
   version: z.string(),
   /** ISO 8601. */
@@ -34,7 +35,7 @@ export type BackupManifest = z.infer<typeof schema>
 export type BackupFile = z.infer<typeof file>
 
 export const manifestText = (manifest: Omit<BackupManifest, 'format'>): string =>
-  `${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`
+  `${JSON.stringify({ format: BACKUP_FORMAT, ...manifest }, null, 2)}\n`
 
 /** Reads the manifest of a backup; null if the folder has none. Throws an Error in one line for an unusable one. */
 export async function readManifest(folder: string): Promise<BackupManifest | null> {
@@ -47,8 +48,8 @@ export async function readManifest(folder: string): Promise<BackupManifest | nul
     throw new Error(`${join(folder, MANIFEST)} is damaged`)
   }
   const format = (value as { format?: unknown } | null)?.format
-  if (typeof format === 'number' && format > FORMAT)
-    throw new Error(`${folder} has format ${format}, and this version reads ${FORMAT}; use a newer version`)
+  if (typeof format === 'number' && format > BACKUP_FORMAT)
+    throw new Error(formatRefusal(`the backup ${folder}`, format, [BACKUP_FORMAT]))
   const reading = schema.safeParse(value)
   if (!reading.success) throw new Error(`${join(folder, MANIFEST)} is damaged`)
   return reading.data

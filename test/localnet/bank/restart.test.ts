@@ -146,7 +146,7 @@ t.test('a chain of an unknown format is not opened, and says so', async (t) => {
   await t.rejects(open(place), {
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
-    message: /of a format that this version does not know/
+    message: /has format 2, and this version reads format 1: start the version that wrote it/
   })
 })
 

@@ -1,0 +1,34 @@
+import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { formatKey } from '../codec/keys.ts'
+import { formatKind } from '../codec/kinds.ts'
+import { packRecord } from '../codec/record.ts'
+import { formatRefusal } from '../../src/kernel/format-refusal.ts'
+import type { Level } from './level.ts'
+
+/**
+ * The format of the whole store: its keys, and the meaning of keys and values. It is raised by every change that an earlier
+ * version would misread, a field at the end of a record included. Format 4 has tenants and API keys as documents,
+ * price-forming prices of pools, stated starts of curves, and trades without a price (src/docs/upgrade.md).
+ */
+export const FORMAT = 4
+/** The oldest format that this version reads, and raises to its own. */
+export const OLDEST_FORMAT = 3
+
+/** Throws STORAGE_UNAVAILABLE unless this version reads a format. */
+export function refuseFormat(directory: string, format: number): void {
+  if (format > FORMAT)
+    throw new ServiceError(
+      ERRORS.STORAGE_UNAVAILABLE,
+      formatRefusal(`the store in ${directory}`, format, [OLDEST_FORMAT, FORMAT])
+    )
+  if (format < OLDEST_FORMAT)
+    throw new ServiceError(
+      ERRORS.STORAGE_UNAVAILABLE,
+      `the store in ${directory} has format ${format}, which this version no longer reads (it reads ${OLDEST_FORMAT} and ${FORMAT}): start with an empty directory and reindex`
+    )
+}
+
+/** Stores this version's format durably. Earlier versions refuse the store from then on. */
+export async function writeFormat(level: Level): Promise<void> {
+  await level.put(formatKey(), packRecord(formatKind, formatKey(), FORMAT), { sync: true })
+}
