@@ -1,5 +1,6 @@
 import { ACCESS_COMMANDS } from './access/commands.ts'
 import { ARCHIVE_COMMANDS } from './archive/commands.ts'
+import { CAPACITY_COMMANDS } from './capacity/commands.ts'
 import { DATA_COMMANDS } from './data/commands.ts'
 import { EDGE_COMMANDS } from './edge/commands.ts'
 import { INGEST_COMMANDS } from './ingest/commands.ts'
@@ -79,7 +80,7 @@ export const PRODUCT_ROWS: readonly ProductRow[] = [
     product: async () => (await import('./access/product.ts')).ACCESS
   },
   {
-    commands: EDGE_COMMANDS,
+    commands: { ...EDGE_COMMANDS, ...CAPACITY_COMMANDS },
     settings: { position: 1, load: async () => (await import('./edge/settings.ts')).SERVICE_SETTINGS },
     product: async () => (await import('./edge/product.ts')).EDGE
   },

@@ -2,6 +2,7 @@ import { HEALTH_REASONS } from '../edge/routes/health-reasons.ts'
 import { errorsOf } from '../kernel/compose/product.ts'
 import { PROGRAM } from '../program.ts'
 import { ALERTS } from './alerts.ts'
+import { capacityText } from './capacity-page.ts'
 import { dashboardText } from './dashboard.ts'
 import { DASHBOARDS } from './dashboards.ts'
 import { rulesText } from './rules.ts'
@@ -11,6 +12,7 @@ import { runbookText } from './runbook.ts'
 export async function writtenFiles(): Promise<ReadonlyMap<string, string>> {
   const errors = errorsOf(await PROGRAM.products())
   return new Map([
+    ['src/docs/capacity.md', capacityText()],
     ['src/docs/runbook.md', runbookText({ alerts: ALERTS, reasons: HEALTH_REASONS, errors })],
     ['src/operations/prometheus/millrace.rules.yml', rulesText(ALERTS)],
     ...DASHBOARDS.map(

@@ -128,6 +128,8 @@ t.test('the version and help of the program end with 0, and load nothing else be
     'node:util',
     'src/access/commands.ts',
     'src/archive/commands.ts',
+    'src/capacity/commands.ts',
+    'src/capacity/inputs.ts',
     'src/data/commands.ts',
     'src/edge/commands.ts',
     'src/ingest/commands.ts',

@@ -11,6 +11,7 @@ import { openAdministration } from '../../access/commands/administration.ts'
 import { Unreachable } from '../../kernel/cli/service-client.ts'
 import type { ServiceOptions } from '../../kernel/cli/service-command.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
+import { sizeText } from '../../kernel/cli/size-text.ts'
 import { tableOf } from '../../kernel/cli/table.ts'
 
 const COLUMNS = ['kind', 'bytes', 'kept', 'since', 'growth a day'] as const
@@ -102,11 +103,4 @@ function roomOf({
   if (growth === null) return left
   if (days === null) return `${left}, which does not fill at this rate`
   return `${left}, full in ${days} days${fullAt === null ? '' : `, at ${fullAt} UTC`}`
-}
-
-/** Formats bytes for people: `12.3 MB`. */
-function sizeText(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(Math.abs(bytes), 1)) / 3), 5)
-  const unit = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'][power]!
-  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${unit}`
 }

@@ -1,0 +1,147 @@
+import { measured, type MeasuredName } from './measured.ts'
+
+/** Cost of a unit of work. */
+export interface Coefficient {
+  readonly value: number
+  readonly unit: string
+  readonly meaning: string
+  /** Measured figures that it follows from. */
+  readonly from: readonly MeasuredName[]
+  /** How it follows from them, in words; absent if it is the figure itself. */
+  readonly rule?: string
+}
+
+/** Mainnet's live rate, which the load tests compare with (`loadtest/recorded-block.ts`). */
+export const MAINNET = { transactionsPerBlock: 1_500, blocksPerSecond: 2.5 } as const
+
+const KIB = 2 ** 10
+const MIB = 2 ** 20
+/** Sends of a transaction that lands within five seconds, after the first one: one each two seconds. */
+const REBROADCASTS = 2
+
+const one = (name: MeasuredName, unit: string, meaning: string, factor = 1): Coefficient => ({
+  value: measured(name) * factor,
+  unit,
+  meaning,
+  from: [name]
+})
+
+const rebroadcastMicros =
+  (measured('rebroadcastCores') * measured('rebroadcastSeconds') * 1e6) / measured('rebroadcasts')
+
+/** Declared once: `millrace plan` and the page on capacity both follow from these. */
+export const COEFFICIENTS = {
+  tradesPerTransaction: {
+    value: measured('blockTrades') / measured('blockTransactions'),
+    unit: 'trades per transaction that is no vote',
+    meaning: 'trades in the recorded block of mainnet',
+    from: ['blockTrades', 'blockTransactions']
+  },
+  rowBytes: one('rowBytes', 'bytes per trade', 'rows that end with the retention: lists of trades, activity'),
+  lastingBytes: one('lastingBytes', 'bytes per trade', 'rows that stay: candles, tokens, pools, launches'),
+  logBytes: one('logBytes', 'bytes per trade', "the stream's log, for the replay horizon"),
+  cqlRowBytes: {
+    value:
+      (measured('cqlTradesByMint') * measured('cqlBytesByMint') +
+        measured('cqlTradesByWallet') * measured('cqlBytesByWallet')) /
+      measured('blockTrades'),
+    unit: 'bytes per trade and replica',
+    meaning: 'lists of trades in a cluster, before compression',
+    from: ['cqlTradesByMint', 'cqlBytesByMint', 'cqlTradesByWallet', 'cqlBytesByWallet', 'blockTrades']
+  },
+  cqlLogBytes: {
+    value: (measured('cqlLogRows') * measured('cqlLogBytes')) / measured('blockTrades'),
+    unit: 'bytes per trade and replica',
+    meaning: "the stream's log in a cluster, before compression",
+    from: ['cqlLogRows', 'cqlLogBytes', 'blockTrades']
+  },
+  ingestMs: {
+    value: measured('ingestMs') / measured('blockTrades'),
+    unit: 'ms of CPU time per trade',
+    meaning: 'decoding, folding and the commit of all transactions around it',
+    from: ['ingestMs', 'blockTrades']
+  },
+  rpcSourceMs: {
+    value: measured('rpcSourceMs') / measured('blockTrades'),
+    unit: 'ms of CPU time per trade',
+    meaning: 'fetching and parsing blocks by JSON-RPC',
+    from: ['rpcSourceMs', 'blockTrades']
+  },
+  yellowstoneMs: {
+    value: measured('yellowstoneMs') / measured('blockTrades'),
+    unit: 'ms of CPU time per trade',
+    meaning: 'reading blocks from the gRPC stream',
+    from: ['yellowstoneMs', 'blockTrades']
+  },
+  processBytes: one('emptyServiceMib', 'bytes', 'a process without data', MIB),
+  residentRatio: {
+    value: measured('residentMib') / (measured('heldHeapMib') + measured('heldExternalMib')),
+    unit: 'resident bytes per byte in use',
+    meaning: 'garbage that is not collected yet, and mapped tables, after an hour of load',
+    from: ['residentMib', 'heldHeapMib', 'heldExternalMib']
+  },
+  pageMicros: one(
+    'pageMicros',
+    'µs of CPU time per request',
+    'a page of 100 trades of a token drawn as a market trades, beside live ingest'
+  ),
+  deliveryMicros: one('deliveryMicros', 'µs of CPU time per event', 'an event for one client alone'),
+  connectionBytes: one('connectionKib', 'bytes per connection', 'an idle connection of the stream', KIB),
+  postMicros: one('postMicros', 'µs of CPU time per POST', 'a signed batch of 64 events'),
+  webhookBytes: one('webhookKib', 'bytes per webhook', 'resident memory of an idle webhook', KIB),
+  webhookDiskBytes: one('webhookDocumentKib', 'bytes per webhook', 'its stored document', KIB),
+  sendMicros: {
+    value: measured('sendMicros') + REBROADCASTS * rebroadcastMicros,
+    unit: 'µs of CPU time per transaction',
+    meaning: 'a transaction that lands within five seconds, with its rebroadcasts',
+    from: ['sendMicros', 'rebroadcastCores', 'rebroadcastSeconds', 'rebroadcasts'],
+    rule: `one send and ${REBROADCASTS} rebroadcasts`
+  },
+  signatureBytes: one('signatureKib', 'bytes per tracked signature', 'memory until it is final', KIB),
+  submissionBytes: one('submissionBytes', 'bytes per transaction', 'its stored record, once it has ended'),
+  entryMs: {
+    value: (measured('ledgerBusyMs') - measured('ledgerNoneMs')) / measured('ledgerEntries'),
+    unit: 'ms of CPU time per ledger entry',
+    meaning: 'finding the cause of a balance change, and storing it',
+    from: ['ledgerBusyMs', 'ledgerNoneMs', 'ledgerEntries']
+  },
+  watchMs: {
+    value: (measured('ledgerAbsentMs') - measured('ledgerNoneMs')) / measured('blockTransactions'),
+    unit: 'ms of CPU time per transaction of the chain',
+    meaning: 'searching it for watched addresses, if there are any',
+    from: ['ledgerAbsentMs', 'ledgerNoneMs', 'blockTransactions']
+  },
+  entryBytes: {
+    value: measured('ledgerBytes') / measured('ledgerEntries'),
+    unit: 'bytes per ledger entry',
+    meaning: 'its documents with their sums, for 400 days',
+    from: ['ledgerBytes', 'ledgerEntries']
+  },
+  holderListMs: {
+    value:
+      (measured('holderListsMs') - measured('observersMs')) /
+      measured('holderLists') /
+      measured('blockTransactions'),
+    unit: 'ms of CPU time per list and transaction of the chain',
+    meaning: 'following a holder list of one of the busiest tokens',
+    from: ['holderListsMs', 'observersMs', 'holderLists', 'blockTransactions']
+  },
+  mirroredBytes: one(
+    'mirroredBytes',
+    'bytes per account',
+    'a mirrored token account on disk, without indexes'
+  ),
+  rpcReadMicros: one('rpcReadMicros', 'µs of CPU time per read', 'a small read that no cache answers'),
+  blockRequests: one(
+    'blockRequests',
+    'requests per second',
+    'the rpc source: blocks, lists of slots and probes'
+  ),
+  probeRequests: one('probeRequests', 'requests per second', "probes of a node's slot, by a source"),
+  idleRpcRequests: one('idleRpcRequests', 'requests per second', 'probes of a node by the RPC URL')
+} as const satisfies Readonly<Record<string, Coefficient>>
+
+export type CoefficientName = keyof typeof COEFFICIENTS
+
+/** The value of a coefficient. */
+export const coefficient = (name: CoefficientName): number => COEFFICIENTS[name].value

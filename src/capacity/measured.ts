@@ -1,0 +1,84 @@
+/** A figure of a result in `loadtest/results`. A test compares each with its result. */
+export interface Measured {
+  readonly value: number
+  /** Name of the result, without its ending. */
+  readonly result: string
+  /** Place in the result: names of fields, and indexes of lists. */
+  readonly path: readonly (string | number)[]
+}
+
+const of = (value: number, result: string, ...path: readonly (string | number)[]): Measured => ({
+  value,
+  result,
+  path
+})
+
+/** Measured figures that the coefficients follow from. */
+export const MEASURED = {
+  blockTransactions: of(444, 'ingest', 'transactions_a_block', 'not_votes'),
+  blockTrades: of(58, 'ingest', 'transactions_a_block', 'trades'),
+  ingestMs: of(6.582, 'ingest', 'cpu_ms_a_block'),
+  rpcSourceMs: of(60.53, 'rpc-source', 'cpu_ms_a_block', 'millrace'),
+  yellowstoneMs: of(30.19, 'yellowstone', 'cpu_ms_a_block', 'millrace_blocks'),
+  rowBytes: of(478, 'capacity', 'trades', 'bytes_a_trade', 'retention'),
+  lastingBytes: of(29.14, 'capacity', 'trades', 'bytes_a_trade', 'always'),
+  logBytes: of(286.3, 'capacity', 'trades', 'bytes_a_trade', 'replay'),
+  submissionBytes: of(1619, 'capacity', 'bytes_a_submission'),
+  mirroredBytes: of(238.3, 'capacity', 'bytes_a_mirrored_account'),
+  blockRequests: of(7.167, 'capacity', 'node_requests', 'rpc_source_a_second'),
+  probeRequests: of(2.367, 'capacity', 'node_requests', 'probes_of_them_a_second'),
+  idleRpcRequests: of(1.45, 'capacity', 'node_requests', 'rpc_url_a_second'),
+  cqlTradesByMint: of(64, 'scylla-ingest', 'sent', 'tables', 'trades_by_mint', 'rows_a_block'),
+  cqlBytesByMint: of(351.1, 'scylla-ingest', 'sent', 'tables', 'trades_by_mint', 'bytes_a_row'),
+  cqlTradesByWallet: of(58, 'scylla-ingest', 'sent', 'tables', 'trades_by_wallet', 'rows_a_block'),
+  cqlBytesByWallet: of(351.2, 'scylla-ingest', 'sent', 'tables', 'trades_by_wallet', 'bytes_a_row'),
+  cqlLogRows: of(7, 'scylla-ingest', 'sent', 'tables', 'log', 'rows_a_block'),
+  cqlLogBytes: of(2843, 'scylla-ingest', 'sent', 'tables', 'log', 'bytes_a_row'),
+  emptyServiceMib: of(194.9, 'program-accounts', 'resident_mib', 'empty_service', 'with_mapped_files'),
+  residentMib: of(1225, 'stream-hour', 'memory_mib', 'second_half', 'resident', 'last'),
+  heldHeapMib: of(
+    222.6,
+    ...([
+      'stream-hour',
+      'memory_mib',
+      'second_half',
+      'held_after_a_collection',
+      'javascript_heap',
+      'last'
+    ] as const)
+  ),
+  heldExternalMib: of(
+    481.6,
+    ...(['stream-hour', 'memory_mib', 'second_half', 'held_after_a_collection', 'external', 'last'] as const)
+  ),
+  pageMicros: of(
+    1108,
+    ...(['rest', 'endpoints', 'trades 100', 'live', 'skewed', 'cpu_us_a_request', 'millrace'] as const)
+  ),
+  deliveryMicros: of(55.26, 'stream-fanout', 'price', 0, 'bursts', '1', 'cpu_us_a_delivery', 'millrace'),
+  connectionKib: of(14.78, 'stream-memory', 'kib_a_connection'),
+  postMicros: of(344.8, 'webhooks', 'throughput', 'millrace', 'cpu_us_a_post'),
+  postEvents: of(64, 'webhooks', 'throughput', 'events_a_post'),
+  webhookKib: of(30.84, 'webhooks', 'idle', 'resident_kib_a_webhook'),
+  webhookDocumentKib: of(1.178, 'webhooks', 'idle', 'kib_of_its_stored_document'),
+  sendMicros: of(443.3, 'transactions', 'sends', 'rounds', 0, 'real', 'cpuMicros'),
+  rebroadcastCores: of(0.2387, 'transactions', 'rebroadcasts', 'processor_seconds_a_second'),
+  rebroadcastSeconds: of(30, 'transactions', 'rebroadcasts', 'seconds'),
+  rebroadcasts: of(147554, 'transactions', 'rebroadcasts', 'lateness_ms', 'count'),
+  signatureKib: of(4.453, 'transactions', 'rebroadcasts', 'kib_a_signature'),
+  ledgerBusyMs: of(78.88, 'ledger', 'ingest', 'busy', 'cpu_ms_a_block'),
+  ledgerAbsentMs: of(9.641, 'ledger', 'ingest', 'absent', 'cpu_ms_a_block'),
+  ledgerNoneMs: of(8.179, 'ledger', 'ingest', 'none', 'cpu_ms_a_block'),
+  ledgerEntries: of(773, 'ledger', 'ingest', 'entries_a_block_of_busy'),
+  ledgerBytes: of(597736, 'ledger', 'writes', 'bytes_a_block'),
+  holderListsMs: of(9.479, 'account-ingest', 'all', 'added_ms'),
+  observersMs: of(1.12, 'account-ingest', 'observers', 'added_ms'),
+  holderLists: of(20, 'account-ingest', 'lists'),
+  blockMints: of(31, 'account-ingest', 'rolled_mints'),
+  rpcReadMicros: of(46.33, 'rpc', 'validator', 'requests', 'without_cache', 'cpuMicros', 0)
+} as const satisfies Readonly<Record<string, Measured>>
+
+export type MeasuredName = keyof typeof MEASURED
+
+/** The value of a measured figure. */
+export const measured = (name: MeasuredName): number => MEASURED[name].value
