@@ -109,6 +109,15 @@ t.test(
   }
 )
 
+t.test('the commented block for a node of one’s own has settings that the service takes', async (t) => {
+  const [, block] = /# A node of your own[^\n]*\n((?: *# \w+: \S+\n)+)/.exec(readFileSync(FILE, 'utf8'))!
+  const settings = [...block!.matchAll(/# (\w+): (\S+)/g)].map(([, name, value]) => [name!, value!] as const)
+  t.ok(settings.length > 1)
+  const { millrace } = readCompose().services
+  const reading = readConfig([], { ...millrace!.environment, ...Object.fromEntries(settings) })
+  t.match(reading, { kind: 'config', config: { source: 'yellowstone', storage: 'scylla' } })
+})
+
 const CONFIG = 'docker compose takes docker-compose.yml'
 if (spawnSync('docker', ['compose', 'version']).status === 0) {
   t.test(CONFIG, async (t) => {
