@@ -66,7 +66,7 @@ export const isHeavy = (path: string): boolean => HEAVY.test(path)
 export const FULL = [
   /^test\/.*-(cluster|validator|recipe)\.test\.ts$/,
   /^test\/storage\/(scylla-(faults|lives|amendments|seam)|redis-leases)\./,
-  /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept)\./,
+  /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept|new-user)\./,
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
   /^test\/cli\/(conformance|export-python)\./,
   /^test\/client\/(generators|runtimes)\./,
