@@ -16,8 +16,48 @@ export const MAINNET = { transactionsPerBlock: 1_500, blocksPerSecond: 2.5 } as 
 
 const KIB = 2 ** 10
 const MIB = 2 ** 20
-/** Sends of a transaction that lands within five seconds, after the first one: one each two seconds. */
-const REBROADCASTS = 2
+
+/** A number that follows from the design or from another page, not from a measurement. */
+export interface Assumption {
+  readonly value: number
+  readonly meaning: string
+  /** File or page that states it. */
+  readonly source: string
+}
+
+/** Declared once, as the coefficients are. */
+export const ASSUMED = {
+  rebroadcasts: {
+    value: 2,
+    meaning: 'sends of a transaction after the first one, one each two seconds, if it lands within five',
+    source: 'src/transactions/submission.ts'
+  },
+  trackedSeconds: {
+    value: 20,
+    meaning: 'seconds for which a transaction is tracked: 13 until it is final, and a few to land',
+    source: 'src/docs/transactions.md'
+  },
+  statusRequests: {
+    value: 1,
+    meaning: 'status requests per second while transactions are tracked, each for up to 256 signatures',
+    source: 'actors/transactions/status-poller.ts'
+  },
+  gatheredPosts: {
+    value: 2,
+    meaning: 'most batches of a webhook per second: events are gathered for up to 500 ms',
+    source: 'src/docs/webhooks.md'
+  },
+  holderAccountBytes: {
+    value: 500,
+    meaning: 'bytes on disk of a token account in a holder list',
+    source: 'src/docs/settings.md'
+  },
+  ledgerDays: {
+    value: 400,
+    meaning: 'days for which rows of the ledger are stored',
+    source: 'src/docs/revenue.md'
+  }
+} as const satisfies Readonly<Record<string, Assumption>>
 
 const one = (name: MeasuredName, unit: string, meaning: string, factor = 1): Coefficient => ({
   value: measured(name) * factor,
@@ -91,11 +131,11 @@ export const COEFFICIENTS = {
   webhookBytes: one('webhookKib', 'bytes per webhook', 'resident memory of an idle webhook', KIB),
   webhookDiskBytes: one('webhookDocumentKib', 'bytes per webhook', 'its stored document', KIB),
   sendMicros: {
-    value: measured('sendMicros') + REBROADCASTS * rebroadcastMicros,
+    value: measured('sendMicros') + ASSUMED.rebroadcasts.value * rebroadcastMicros,
     unit: 'µs of CPU time per transaction',
     meaning: 'a transaction that lands within five seconds, with its rebroadcasts',
     from: ['sendMicros', 'rebroadcastCores', 'rebroadcastSeconds', 'rebroadcasts'],
-    rule: `one send and ${REBROADCASTS} rebroadcasts`
+    rule: `one send and ${ASSUMED.rebroadcasts.value} rebroadcasts`
   },
   signatureBytes: one('signatureKib', 'bytes per tracked signature', 'memory until it is final', KIB),
   submissionBytes: one('submissionBytes', 'bytes per transaction', 'its stored record, once it has ended'),

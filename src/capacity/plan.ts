@@ -1,5 +1,5 @@
 import { answerBytesMax } from '../kernel/config/memory-budget.ts'
-import { coefficient } from './coefficients.ts'
+import { ASSUMED, coefficient } from './coefficients.ts'
 import { measured } from './measured.ts'
 import type { Workload } from './workload.ts'
 
@@ -28,19 +28,6 @@ export interface Plan {
   readonly products: readonly ProductPlan[]
   readonly total: ProductPlan
 }
-
-/** Seconds for which a transaction is tracked: 13 s until it is final, and a few to land. */
-const TRACKED_SECONDS = 20
-/** Requests for a transaction that lands within five seconds: one send, two rebroadcasts. */
-const SENDS = 3
-/** Most batches of a webhook in a second: events are gathered for up to 500 ms. */
-const GATHERED_POSTS = 2
-/** Status requests a second while transactions are tracked; one is for 256 signatures. */
-const STATUS_REQUESTS = 1
-/** Bytes on disk of a token account in a holder list, as src/docs/settings.md states. */
-const HOLDER_ACCOUNT_BYTES = 500
-/** Retention of the ledger in seconds, as src/docs/revenue.md states. */
-const LEDGER_SECONDS = 400 * DAY
 
 interface Need {
   /** Bytes on disk after seconds. */
@@ -126,7 +113,7 @@ function streamNeed(workload: Workload): Need {
 function webhookNeed(workload: Workload): Need {
   const { webhooks } = workload
   const events = workload['webhook-events-per-second']
-  const posts = Math.max(events / measured('postEvents'), Math.min(events, GATHERED_POSTS))
+  const posts = Math.max(events / measured('postEvents'), Math.min(events, ASSUMED.gatheredPosts.value))
   return {
     disk: () => webhooks * coefficient('webhookDiskBytes'),
     memory: webhooks * coefficient('webhookBytes'),
@@ -136,12 +123,14 @@ function webhookNeed(workload: Workload): Need {
 
 function transactionNeed(workload: Workload): Need {
   const rate = workload['transactions-per-day'] / DAY
+  const tracked = rate * ASSUMED.trackedSeconds.value
   const retention = workload['retention-days'] * DAY
   return {
     disk: (seconds) => rate * coefficient('submissionBytes') * Math.min(seconds, retention),
-    memory: rate * TRACKED_SECONDS * coefficient('signatureBytes'),
+    memory: tracked * coefficient('signatureBytes'),
     cores: (rate * coefficient('sendMicros')) / 1e6,
-    requestsPerSecond: rate * SENDS + Math.min(STATUS_REQUESTS, rate * TRACKED_SECONDS)
+    requestsPerSecond:
+      rate * (1 + ASSUMED.rebroadcasts.value) + Math.min(ASSUMED.statusRequests.value, tracked)
   }
 }
 
@@ -150,7 +139,8 @@ function revenueNeed(workload: Workload): Need {
   const entries = (watches * workload['watch-entries-per-day']) / DAY
   const searchMs = watches === 0 ? 0 : transactionsPerSecond(workload) * coefficient('watchMs')
   return {
-    disk: (seconds) => entries * coefficient('entryBytes') * Math.min(seconds, LEDGER_SECONDS),
+    disk: (seconds) =>
+      entries * coefficient('entryBytes') * Math.min(seconds, ASSUMED.ledgerDays.value * DAY),
     cores: (entries * coefficient('entryMs') + searchMs) / 1_000
   }
 }
@@ -159,7 +149,7 @@ function revenueNeed(workload: Workload): Need {
 function holderNeed(workload: Workload): Need {
   const lists = Math.min(workload['holder-lists'], measured('blockMints'))
   return {
-    disk: () => workload['holder-accounts'] * HOLDER_ACCOUNT_BYTES,
+    disk: () => workload['holder-accounts'] * ASSUMED.holderAccountBytes.value,
     cores: (lists * transactionsPerSecond(workload) * coefficient('holderListMs')) / 1_000
   }
 }

@@ -1,4 +1,10 @@
-import { COEFFICIENTS, MAINNET, type Coefficient } from '../capacity/coefficients.ts'
+import {
+  ASSUMED,
+  COEFFICIENTS,
+  MAINNET,
+  type Assumption,
+  type Coefficient
+} from '../capacity/coefficients.ts'
 import { PLAN_COLUMNS, planRows } from '../capacity/commands/plan-rows.ts'
 import { MEASURED, type MeasuredName } from '../capacity/measured.ts'
 import { planOf, SPAN_NAMES } from '../capacity/plan.ts'
@@ -57,8 +63,8 @@ export function capacityText(): string {
     '- **Cores** are a mean. One thread runs the event loop: above 0.7 of a core for requests and blocks together, use several',
     '  processes ([operations](operations.md#several-processes)).',
     '- **Node requests** of holder lists and of mirrored programs are few and large: one read of all accounts for each new list,',
-    '  and one each ten minutes for each program. They are not in the table. The history of watched addresses is limited by',
-    '  `MILLRACE_REVENUE_BACKFILL_RPS`.',
+    '  and one each ten minutes for each program. They are not in the table, nor are reads of accounts on request (metadata,',
+    '  reserves, holdings): one to three each. The history of watched addresses is limited by `MILLRACE_REVENUE_BACKFILL_RPS`.',
     '',
     '## Precision',
     '',
@@ -109,6 +115,17 @@ export function capacityText(): string {
         unit: each.unit,
         meaning: each.rule === undefined ? each.meaning : `${each.meaning}: ${each.rule}`,
         'follows from': each.from.map((figure) => `\`${figure}\``).join(', ')
+      }))
+    ),
+    '',
+    'These follow from the design, not from a measurement:',
+    '',
+    ...tableOf(
+      ['value', 'meaning', 'stated in'],
+      Object.values<Assumption>(ASSUMED).map(({ value, meaning, source }) => ({
+        value: String(value),
+        meaning,
+        'stated in': `\`${source}\``
       }))
     ),
     ''

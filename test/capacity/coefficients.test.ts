@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { LIVE } from '../../loadtest/recorded-block.ts'
-import { COEFFICIENTS, MAINNET, type Coefficient } from '../../src/capacity/coefficients.ts'
+import { ASSUMED, COEFFICIENTS, MAINNET, type Coefficient } from '../../src/capacity/coefficients.ts'
 import { INPUTS } from '../../src/capacity/inputs.ts'
 import { MEASURED, type Measured } from '../../src/capacity/measured.ts'
 import { DEFAULT_MEMORY_MB } from '../../src/kernel/config/memory-budget.ts'
@@ -42,4 +42,8 @@ t.test("the rate of mainnet is the load tests', and defaults are those of the se
   const perDay = transactionsPerBlock * blocksPerSecond * 86_400 * COEFFICIENTS.tradesPerTransaction.value
   t.equal(INPUTS['trades-per-day'].fallback, Number(perDay.toPrecision(2)))
   t.equal(INPUTS['memory-mb'].fallback, DEFAULT_MEMORY_MB.other)
+})
+
+t.test('each assumption names a file that is there', async (t) => {
+  for (const { source } of Object.values(ASSUMED)) t.ok(existsSync(join(ROOT, source)), source)
 })
