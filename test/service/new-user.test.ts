@@ -13,11 +13,12 @@ import { PATIENT, until } from '../until.ts'
 const PORTS = 4
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
-/** Returns the indented lines below a heading of the README, without comments. */
+/** Returns the indented lines below a heading of the README, without comments and answers. */
 function commandsBelow(heading: string): string[] {
   const section = README.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
   if (section === undefined) throw new Error(`the README has no heading ${heading}`)
-  return [...section.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line!.replace(/\s+# .*$/, ''))
+  const prose = section.replaceAll(/^```.*?^```$/gms, '')
+  return [...prose.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line!.replace(/\s+# .*$/, ''))
 }
 
 /** Copies the files of the repository as a clone would have them, with uncommitted changes. */
