@@ -7,6 +7,7 @@ import { formatKey } from '../../storage/codec/keys.ts'
 import { formatKind } from '../../storage/codec/kinds.ts'
 import { unpackRecord } from '../../storage/codec/record.ts'
 import { FORMAT, OLDEST_FORMAT } from '../../storage/embedded/format.ts'
+import { openEmbeddedSnapshot } from '../../storage/embedded/snapshot.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { marketApp } from '../http/market-app.ts'
 import { ownDirectory } from '../own-directory.ts'
@@ -137,4 +138,13 @@ t.test('a store that is opened twice has its format raised once', async (t) => {
     await (await openEmbeddedStorage({ directory })).close()
     t.equal(await formatOf(directory), FORMAT)
   }
+})
+
+t.test('a snapshot of an earlier format is read, and leaves the store as it is', async (t) => {
+  const directory = join(ownDirectory(t), 'store')
+  unpack(STORES[0]!, directory)
+  const snapshot = await openEmbeddedSnapshot({ directory })
+  t.equal((await snapshot.blocks.head())?.slot, FORMAT_CHAIN.at(-1)!.slot)
+  await snapshot.close()
+  t.equal(await formatOf(directory), STORES[0]!.format)
 })

@@ -181,7 +181,9 @@ t.test('a data folder in use, a folder without backups and a later format are re
   await t.rejects(findBackup(join(folder, 'nothing')), { message: /nothing has no backup/ })
   const text = readFileSync(join(made.folder, MANIFEST), 'utf8')
   writeFileSync(join(made.folder, MANIFEST), text.replace('"format": 1', '"format": 2'))
-  await t.rejects(findBackup(into), { message: /the backup .* has format 2, and this version reads format 1: start the version that wrote it/ })
+  await t.rejects(findBackup(into), {
+    message: /the backup .* has format 2, and this version reads format 1: start the version that wrote it/
+  })
   for (const path of ['../outside', '/etc/passwd', 'a/../../b'])
     await t.test(path, async (t) => {
       writeFileSync(join(made.folder, MANIFEST), text.replace('"webhook-secret.key"', JSON.stringify(path)))
