@@ -54,6 +54,24 @@ async function assertRequests(t: Test, service: LocalnetProcess, known: string |
   return key
 }
 
+/** The demo key works from a page on this machine, and over the RPC URL for airdrops; a page of elsewhere is refused. */
+async function assertDemoKey(t: Test, { url }: LocalnetProcess, key: string): Promise<void> {
+  const origin = 'http://localhost:5173'
+  const seen = await fetch(`${url}/v1/me`, { headers: { origin, 'x-api-key': key } })
+  t.same([seen.status, seen.headers.get('access-control-allow-origin')], [200, origin])
+  const foreign = await fetch(`${url}/v1/me`, {
+    headers: { origin: 'https://app.example.org', 'x-api-key': key }
+  })
+  t.equal(foreign.status, 403)
+  const params = [Keypair.generate().publicKey.toBase58(), 1_000_000]
+  const airdrop = await fetch(`${url}/v1/rpc?api-key=${key}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'requestAirdrop', params })
+  })
+  t.match(await airdrop.json(), { id: 1, result: /^[1-9A-HJ-NP-Za-km-z]{80,}$/ })
+}
+
 t.test(
   'started without a source, the service is a localnet, which goes on where a kill left it; every start prints requests',
   async (t) => {
@@ -68,6 +86,7 @@ t.test(
       info: { title: /localnet/, description: /This is a localnet[^]*none can call its DEX programs/ }
     })
     const key = await assertRequests(t, first, null)
+    await assertDemoKey(t, first, key)
 
     const connection = new Connection(first.rpcUrl, 'confirmed')
     const genesis = await connection.getGenesisHash()
