@@ -3,10 +3,12 @@
  * (`nameOf`). Null leaves an operation out: the client has another form of it.
  */
 export const CLIENT_NAMES: Readonly<Record<string, string | null>> = {
+  'GET /v1/candles': 'market.candles',
   'GET /v1/coverage': 'market.coverage',
   'GET /v1/launches': 'market.launches',
   'GET /v1/search': 'market.search',
   'GET /v1/stats': 'market.stats',
+  'GET /v1/trades': 'market.trades',
   'GET /v1/trending': 'market.trending',
   'GET /v1/prices': 'tokens.prices',
   'GET /v1/metadata': 'tokens.metadataBatch',

@@ -1,14 +1,22 @@
 import type { Pubkey } from '../chain/pubkey.ts'
-import type { PoolRow } from '../market/registry-rows.ts'
+import type { PoolRow, TokenRow } from '../market/registry-rows.ts'
 import type { LaunchRow, SlotRow } from '../market/rows.ts'
 import { liveWindows, type WindowStores } from './window-stores.ts'
-import type { ActivityStore, BlockStore, LaunchStore, PoolStore, Storage } from '../../storage/port.ts'
+import type {
+  ActivityStore,
+  BlockStore,
+  LaunchStore,
+  PoolStore,
+  Storage,
+  TokenStore
+} from '../../storage/port.ts'
 
 /** The records of the market as the Data API serves them: live, and continued into an archive if there is one. */
 export interface MarketStores extends Pick<
   Storage,
-  'trades' | 'poolEvents' | 'candles' | 'pairs' | 'tokens' | 'curves'
+  'trades' | 'poolEvents' | 'candles' | 'pairs' | 'curves'
 > {
+  readonly tokens: MarketTokens
   readonly launches: MarketLaunches
   readonly pools: MarketPools
   readonly poolActivity: PoolActivity
@@ -18,6 +26,15 @@ export interface MarketStores extends Pick<
   /** The newest block of the archive; null if there is no archive. Rows up to its slot are from the archive. */
   readonly archiveEnd: SlotRow | null
 }
+
+export interface MarketTokens {
+  get(mint: Pubkey): Promise<TokenRow | null>
+  /** Lists tokens as `TokenStore.list`. */
+  list(page: Parameters<TokenStore['list']>[0]): Promise<readonly TokenSpan[]>
+}
+
+/** A token, the time of its first event and its last trade. */
+export type TokenSpan = Pick<TokenRow, 'mint' | 'firstTime' | 'lastTrade'>
 
 /** A pool, and whether only the archive knows it. */
 export interface MarketPool extends PoolRow {

@@ -6,9 +6,10 @@ import type { Archive } from './archive.ts'
 import { JOINED } from './joined-rows.ts'
 import { joinedLaunches } from './launches.ts'
 import type { MarketStores } from './market-stores.ts'
-import { joinedPools, joinedToken } from './pools.ts'
+import { joinedPools } from './pools.ts'
 import { joinedPage } from './row-list.ts'
 import { joinedRange } from './series.ts'
+import { joinedTokens } from './tokens.ts'
 import { joinedHours, joinedWindows, liveWindows } from './window-stores.ts'
 
 /**
@@ -49,7 +50,7 @@ export function withArchive(live: Storage, archive: Archive): MarketStores {
         return earlier.map((pairs, at) => joinPairs(pairs, later[at]!))
       }
     },
-    tokens: { get: (mint) => joinedToken(mint, live, archive) },
+    tokens: joinedTokens(live, archive),
     curves: { get: (mint) => joinedRow(({ curves }) => curves.get(mint), JOINED.curves) },
     pools: joinedPools(live, archive),
     launches: joinedLaunches(live, archive),

@@ -1226,6 +1226,59 @@ export interface OffChainMetadata {
   readonly age_seconds: number | null
 }
 
+/** Prices and volume of a pair in one bucket, with the pair */
+export interface PairCandle {
+  /** Start of the bucket; weeks start on Mondays at 00:00 UTC; block time, UTC, `YYYY-MM-DD HH:MM:SS` */
+  readonly ts: string
+  /** Start of the bucket; block time, Unix milliseconds */
+  readonly ts_ms: number
+  /** First price, in the requested currency */
+  readonly open: number
+  /** Highest price */
+  readonly high: number
+  /** Lowest price */
+  readonly low: number
+  /** Last price */
+  readonly close: number
+  /**
+   * Volume in USD of the trades with a value in USD; null if no trade of the bucket has one.
+   * `unpriced_trades` says how many it lacks
+   */
+  readonly volume_usd: number | null
+  /**
+   * Trades without a value in USD, because SOL had no price yet: `volume_usd` lacks them. Absent if it
+   * has all trades, and in candles of versions that did not count such trades
+   */
+  readonly unpriced_trades?: number
+  /** Tokens traded, in human units (decimals applied) */
+  readonly volume_token: number
+  /** Cash traded, in human units (decimals applied) */
+  readonly volume_cash: number
+  /** Trades, including those that form no price */
+  readonly trades: number
+  /** Trades in which cash was spent for the token */
+  readonly buys: number
+  /** Trades in which the token was sold for cash */
+  readonly sells: number
+  /** False while the indexed head is still inside the bucket */
+  readonly closed: boolean
+  /** `archive` if the bucket begins in the time of blocks from an imported archive; absent otherwise */
+  readonly source?: 'archive'
+  /** The token; base58 */
+  readonly mint: string
+  /** The cash of the pair; base58 */
+  readonly cash_mint: string
+}
+
+/** PairCandles, as the service answers it */
+export interface PairCandles {
+  /** Tenant of the key in use */
+  readonly tenant: string
+  readonly data: readonly PairCandle[]
+  /** The `after` of the next page; null on the last page */
+  readonly nextCursor: string | null
+}
+
 /** A pool in which a token trades */
 export interface Pool {
   /** The pool, curve or market; base58 */
@@ -1755,14 +1808,14 @@ export interface RevenueCoverage {
     /** Later gaps that `gaps` leaves out */
     readonly gaps_left_out: number
     /**
-     * Data that blocks of the ledger do not state, so that rows may be missing; one hole for each reason.
-     * A hole may begin before `live_from`
+     * Data that blocks of the ledger do not state, so that rows may be missing; one hole for each reason,
+     * and one more for each in the history. A hole may begin before `live_from`
      */
     readonly holes: readonly {
       /**
-       * Data that some blocks do not state. `rewards-absent`: the rewards of the block. `balances-absent`,
-       * `token-balances-absent`: the lamports or tokens of the accounts of a transaction.
-       * `transactions-unreadable`: a whole transaction
+       * Data that some blocks do not state. `rewards-absent`: the rewards of the block, or those in the
+       * history of an account of stake or votes. `balances-absent`, `token-balances-absent`: the lamports or
+       * tokens of the accounts of a transaction. `transactions-unreadable`: a whole transaction
        */
       readonly reason:
         | 'rewards-absent'
@@ -3507,6 +3560,32 @@ export type AdminTenantsListAnswer = {
   readonly nextCursor: string | null
 }
 
+/** Parameters of `GET /v1/candles`. */
+export interface MarketCandlesQuery {
+  /** Length of a bucket */
+  readonly interval?: '1m' | '5m' | '15m' | '30m' | '1h' | '4h' | '1d' | '1w' | undefined
+  /** Prices in the cash, or in USD */
+  readonly currency?: 'native' | 'usd' | undefined
+  /** `true`: prices of all trades, dust and outliers included */
+  readonly raw?: boolean | undefined
+  /** Maximum number of candles */
+  readonly limit?: number | undefined
+  /**
+   * The `nextCursor` of the previous page, with the same parameters; or `mint:cash_mint:time` of a
+   * candle, its start in unix seconds, after which the page begins
+   */
+  readonly after?: string | undefined
+  /** Buckets that start at or after this time: unix seconds, or ISO 8601 (UTC without a zone) */
+  readonly from: Instant
+  /** Buckets that start before this time: unix seconds, or ISO 8601 (UTC without a zone) */
+  readonly to: Instant
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
+}
+
 /** Parameters of `GET /v1/coverage`. */
 export interface MarketCoverageQuery {
   /** Maximum number of ranges */
@@ -3561,6 +3640,40 @@ export interface MarketSearchQuery {
   readonly fields?: string | readonly string[] | undefined
 }
 
+/** Parameters of `GET /v1/trades`. */
+export interface MarketTradesQuery {
+  /** Maximum number of rows */
+  readonly limit?: number | undefined
+  /**
+   * The `nextCursor` of the previous page, with the same parameters; or `mint:cursor` of a row, after
+   * which the page begins
+   */
+  readonly after?: string | undefined
+  /** Trades at or after this block time: unix seconds, or ISO 8601 (UTC without a zone) */
+  readonly from: Instant
+  /** Trades before this block time: unix seconds, or ISO 8601 (UTC without a zone) */
+  readonly to: Instant
+  /** Only trades on this venue */
+  readonly venue?: Venue | undefined
+  /** Only buys, or only sells; trades without a cash side are neither */
+  readonly side?: 'buy' | 'sell' | undefined
+  /** Only trades with at least this value in USD; trades without a known value are left out */
+  readonly min_usd?: number | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
+}
+
+/** The answer of `GET /v1/trades`. */
+export type MarketTradesAnswer = {
+  /** Tenant of the key in use */
+  readonly tenant: string
+  readonly data: readonly Trade[]
+  /** The `after` of the next page; null on the last page */
+  readonly nextCursor: string | null
+}
 /** Parameters of `GET /v1/trending`. */
 export interface MarketTrendingQuery {
   /** Length of the window */
@@ -4991,6 +5104,24 @@ export interface PoolsApi {
 /** The operations `market`. */
 export interface MarketApi {
   /**
+   * Candles of all tokens.
+   *
+   * The candles of all pairs of all tokens in a range of times, token by token, and those of a pair
+   * oldest first. The order of tokens is that of the store, and never changes. It is a list to export. A
+   * bucket without a price has no candle unless `raw=true` gives it one. A request reads at most 2,000
+   * tokens and pairs, for at most one second. So a page can be short, or empty, and still have a
+   * `nextCursor`. If an archive was imported, older rows come from it, with `source: archive`.
+   *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
+   *
+   * Needs a key with the scope `data:read`.
+   *
+   * `GET /v1/candles`
+   */
+  candles(query: MarketCandlesQuery, options?: RequestOptions): Listing<PairCandles>
+  /**
    * List indexed ranges of slots.
    *
    * Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the
@@ -5046,6 +5177,25 @@ export interface MarketApi {
    * `GET /v1/stats`
    */
   stats(options?: RequestOptions): Promise<Stats>
+  /**
+   * Trades of all tokens.
+   *
+   * The trades of all tokens in a range of times, token by token, and those of a token oldest first. The
+   * order of tokens is that of the store, and never changes. A trade without a cash side is listed once,
+   * under the mint paid in. It is a list to export: no index lists all trades by time. A request reads
+   * at most 10,000 rows and tokens, for at most one second. So a page can be short, or empty, and still
+   * have a `nextCursor`. If an archive was imported, older rows come from it, with `source: archive`. A
+   * block that is committed while you read the list can be missing if `to` is in the future.
+   *
+   * With `from`, `to` and a table (`format=csv` or `ndjson`), but without `limit`, the answer is an
+   * export: all rows in one stream, counted against `export_rows_per_day` of the key. A complete export
+   * ends with the trailer `X-Export-Rows`; any other breaks off.
+   *
+   * Needs a key with the scope `data:read`.
+   *
+   * `GET /v1/trades`
+   */
+  trades(query: MarketTradesQuery, options?: RequestOptions): Listing<MarketTradesAnswer>
   /**
    * Tokens by volume.
    *

@@ -24,8 +24,8 @@ const EXPORT: CommandGroup = {
   summary: 'Writes trades, candles, ledger rows or launches of a range of times to a file.',
   verbs: {
     trades: command({
-      summary: 'Writes the trades of a token, a pool or a wallet to a file, oldest first.',
-      details: `${DETAILS} \`millrace archive import\` reads the file. Needs one of --mint, --pool and --wallet.`,
+      summary: 'Writes the trades of a token, a pool, a wallet, a venue or all to a file.',
+      details: `${DETAILS} \`millrace archive import\` reads the file. Takes at most one of --mint, --pool and --wallet, and then writes the oldest row first. Without one, the rows are those of all tokens, token by token: \`--after\` is then MINT:CURSOR.`,
       options: {
         ...RANGE,
         mint: { value: 'MINT', meaning: 'trades of this token' },
@@ -44,8 +44,8 @@ const EXPORT: CommandGroup = {
       run: async (invocation) => (await import('./commands/export-list.ts')).exportTrades(invocation)
     }),
     candles: command({
-      summary: 'Writes the candles of a token or a pool to a file, oldest first.',
-      details: `${DETAILS} Needs one of --mint and --pool.`,
+      summary: 'Writes the candles of a token, a pool or all tokens to a file.',
+      details: `${DETAILS} Takes at most one of --mint and --pool, and then writes the oldest candle first. Without one, the candles are those of all pairs of all tokens, token by token: \`--after\` is then MINT:CASH_MINT:TIME.`,
       options: {
         ...RANGE,
         mint: { value: 'MINT', meaning: 'candles of this token' },
@@ -53,6 +53,7 @@ const EXPORT: CommandGroup = {
         cash: { value: 'MINT', meaning: 'the cash of the pair of the token' },
         interval: { value: 'INTERVAL', meaning: 'length of a bucket, such as 1m or 1h; default: 1m' },
         currency: { value: 'CURRENCY', meaning: 'prices in the cash (native) or in usd; default: native' },
+        after: { value: 'PLACE', meaning: 'continue after this candle of all tokens: MINT:CASH_MINT:TIME' },
         ...TO_FILE
       },
       settings: SETTINGS,

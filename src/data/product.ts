@@ -1,6 +1,8 @@
 import { names } from '../../actors/data/names.ts'
 import { ranking } from '../../actors/data/ranking.ts'
 import { child } from '../../actors/supervision/unit.ts'
+import { allCandleRoutes } from './routes/all-candles.ts'
+import { allTradeRoutes } from './routes/all-trades.ts'
 import { bondingCurveRoutes } from './routes/bonding-curve.ts'
 import { DATA_ERRORS } from './errors.ts'
 import { candleRoutes } from './routes/candles.ts'
@@ -60,7 +62,9 @@ export const DATA: Product = {
       return routesWith({ ...side, ...needs, mintWindows }, [
         launchRoutes,
         tradeRoutes,
+        allTradeRoutes,
         candleRoutes,
+        allCandleRoutes,
         priceRoutes,
         statsRoutes,
         trendingRoutes,

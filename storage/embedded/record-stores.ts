@@ -14,6 +14,7 @@ import { latestTable, singleTable } from './record-table.ts'
 import type { RecordTable } from './record-table.ts'
 import { poolEventTable, tradeTable } from './row-lists.ts'
 import { solPriceTable } from './sol-prices.ts'
+import { tokenTable } from './tokens.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -30,6 +31,7 @@ export function recordTables(database: Database, logSeconds: number | null): Rec
     pairs: pairTable(database),
     solPrices: solPriceTable(database),
     activity: activityTable(database),
+    tokens: tokenTable(database),
     pools: poolTable(database)
   }
   return byName<RecordTables>(RECORD_NAMES, (name) => {

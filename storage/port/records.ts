@@ -2,7 +2,7 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
 import type { LogChannel, LogEntry, Allocator } from '../../src/market/log.ts'
 import type { AddressOf, KeyedName, RecordName, RowOf, SingleName } from '../../src/market/records.ts'
-import type { PoolRow } from '../../src/market/registry-rows.ts'
+import type { PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type {
   Candle,
   Interval,
@@ -35,6 +35,7 @@ export interface OwnStores {
   readonly pairs: PairStore
   readonly solPrices: SolPriceStore
   readonly activity: ActivityStore
+  readonly tokens: TokenStore
   readonly pools: PoolStore
 }
 
@@ -159,6 +160,16 @@ export interface HourlyMintVolume {
     readonly trades: number
     readonly volumeMicroUsd: bigint
   }[]
+}
+
+export interface TokenStore extends RecordStore<'tokens'> {
+  /**
+   * Lists the tokens of the store in an order of its own, which never changes: `limit` at most, after `after`, which need not
+   * be in the store. A page is of one block; a token that a later block adds is listed if its place is after the page.
+   */
+  list(page: { readonly after?: Pubkey; readonly limit: number }): Promise<TokenRow[]>
+  /** Compares two mints by the order of `list`: negative if the first one is listed before the other one. */
+  readonly compare: (one: Pubkey, other: Pubkey) => number
 }
 
 export interface PoolStore extends RecordStore<'pools'> {

@@ -206,6 +206,18 @@ export class CqlClient {
     await this.#session.execute(statement, [], options)
   }
 
+  /**
+   * Returns the token of a partition key of one column, by which the cluster orders partitions. Throws STORAGE_UNAVAILABLE
+   * while no node is connected.
+   */
+  partitionToken(key: Buffer): bigint {
+    try {
+      return this.#session.partitionToken(key)
+    } catch (error) {
+      throw unanswered(error)
+    }
+  }
+
   /** Throws once the client is closing. */
   assertOpen(): void {
     if (this.#closing.signal.aborted) throw closed()

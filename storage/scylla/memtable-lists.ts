@@ -1,10 +1,10 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { LogChannel, LogEntry } from '../../src/market/log.ts'
-import type { PoolRow } from '../../src/market/registry-rows.ts'
+import type { PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import type { LogSlots } from '../log-pages.ts'
-import type { LaunchStore, PageRequest, PoolStore } from '../port.ts'
+import type { LaunchStore, PageRequest, PoolStore, TokenStore } from '../port.ts'
 import type { Memtable } from './memtable.ts'
 
 type LaunchPage = Parameters<LaunchStore['page']>[0]
@@ -96,6 +96,30 @@ export async function poolsWithMemtable(
   return inOrder(rows, page.order, ({ firstCursor }) => firstCursor)
     .slice(0, Math.max(0, page.limit))
     .map((row) => memtable.row('pools', row.pool) ?? row)
+}
+
+/** Tokens in the order of the tables, replaced by newer versions from the memtable, with those that it adds. */
+export async function tokensWithMemtable(
+  memtable: Memtable,
+  { after, limit, compare }: Parameters<TokenStore['list']>[0] & Pick<TokenStore, 'compare'>,
+  read: () => Promise<TokenRow[]>
+): Promise<TokenRow[]> {
+  const stored = await read()
+  const last = stored.length >= limit ? stored.at(-1) : undefined
+  const rows = new Map(stored.map((row) => [pubkeyMapKey(row.mint), row]))
+  const listed = rows.size
+  for (const row of memtable.all(({ block }) => block.tokens)) {
+    const text = pubkeyMapKey(row.mint)
+    if (!rows.has(text)) {
+      if (after !== undefined && compare(row.mint, after) <= 0) continue
+      // The page is full: what comes after it is read with the next one.
+      if (last !== undefined && compare(row.mint, last.mint) > 0) continue
+    }
+    rows.set(text, row)
+  }
+  const page = [...rows.values()]
+  if (page.length > listed) page.sort((one, other) => compare(one.mint, other.mint))
+  return page.slice(0, Math.max(0, limit))
 }
 
 function inOrder<Row>(rows: readonly Row[], order: 'asc' | 'desc', cursorOf: (row: Row) => number): Row[] {

@@ -14,6 +14,7 @@ import { poolTable } from './pools.ts'
 import { latestTable, singleTable } from './generic-tables.ts'
 import { solPriceTable } from './sol-prices.ts'
 import type { Table } from './table.ts'
+import { tokenTable } from './tokens.ts'
 import { tradeTable } from './trades.ts'
 
 /** Queries of the tables alone, without the blocks of the memtable. */
@@ -32,6 +33,7 @@ export function recordTables(base: ScyllaBase): RecordTables {
     pairs: pairTable(base),
     solPrices: solPriceTable(base),
     activity: activityTable(base),
+    tokens: tokenTable(base),
     pools: poolTable(base)
   }
   return byName<RecordTables>(RECORD_NAMES, (name) => {

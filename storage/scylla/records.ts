@@ -3,7 +3,7 @@ import type { Key as StoreKey } from '../codec/keys.ts'
 import { packRecord, unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { CommittedVersion, ScyllaBase } from './base.ts'
-import type { CqlRow } from './client.ts'
+import type { CqlRow, CqlStatement } from './client.ts'
 import { superseded } from './errors.ts'
 import { versionTimestamp } from './version.ts'
 import type { RowWrite } from './row-write.ts'
@@ -103,21 +103,61 @@ export class RecordTable<Key, T> {
 
   /** Records of one partition in the order of their last clustering column. */
   async range(range: RecordRange): Promise<{ readonly key: Key; readonly value: T }[]> {
-    const found: { key: Key; value: T }[] = []
-    if (range.limit <= 0) return found
-    const { client, visibility } = this.#base
-    const { snapshot } = visibility
     const bounds = boundsOf(range)
     const params = [...range.within, ...bounds.map((bound) => range[bound])]
-    const pageRows = Math.min(range.limit + UNSEEN_ROWS, PAGE_ROWS_MAX)
-    for await (const rows of client.pages(this.#rangeStatement(bounds, range.order), params, pageRows))
+    const read = { statement: this.#rangeStatement(bounds, range.order), params }
+    return this.#records(read, range.limit, () => true)
+  }
+
+  /**
+   * Lists values in the order of their partitions, after a key: `limit` at most. For tables whose partitions are one record
+   * and have one column as their key.
+   */
+  async list(after: Key | null, limit: number): Promise<T[]> {
+    const { table, partition } = this.#layout
+    const [column] = partition
+    const all = `SELECT ${[column, ...VERSION_COLUMNS].join(', ')} FROM ${table}`
+    const values = after === null ? [] : this.#layout.values(after)
+    const read = {
+      statement: after === null ? all : `${all} WHERE token(${column}) >= token(?)`,
+      params: values
+    }
+    const [bound] = values as Buffer[]
+    let isBeyond = after === null
+    const found = await this.#records(read, limit, (row) => {
+      isBeyond ||= this.#isBehind(row[column!] as Buffer, bound!)
+      return isBeyond
+    })
+    return found.map(({ value }) => value)
+  }
+
+  /** Tells whether a partition comes after another one: partitions of one token are in the order of their keys. */
+  #isBehind(key: Buffer, bound: Buffer): boolean {
+    const { client } = this.#base
+    if (Buffer.compare(key, bound) > 0) return true
+    return !key.equals(bound) && client.partitionToken(key) !== client.partitionToken(bound)
+  }
+
+  /** Reads records by a statement, without those that `isListed` leaves out. */
+  async #records(
+    { statement, params }: CqlStatement,
+    limit: number,
+    isListed: (row: CqlRow) => boolean
+  ): Promise<{ readonly key: Key; readonly value: T }[]> {
+    const found: { key: Key; value: T }[] = []
+    if (limit <= 0) return found
+    const { client, visibility } = this.#base
+    const { snapshot } = visibility
+    const pageRows = Math.min(limit + UNSEEN_ROWS, PAGE_ROWS_MAX)
+    for await (const rows of client.pages(statement, params, pageRows))
       for (const row of rows) {
+        if (!isListed(row)) continue
         const version = this.#visible(row, snapshot)
         const known = version instanceof Promise ? await version : version
         if (known === null || known.value.length === 0) continue
         const key = this.#layout.keyOf(row)
         found.push({ key, value: unpackRecord(this.#layout.kind, this.#layout.storeKey(key), known.value) })
-        if (found.length === range.limit) return found
+        if (found.length === limit) return found
       }
     return found
   }

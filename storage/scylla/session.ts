@@ -56,6 +56,11 @@ export class Session {
     return this.#connected().batch(queries, options)
   }
 
+  /** Returns the token of a partition key of one column. Throws the driver's error. */
+  partitionToken(key: Buffer): bigint {
+    return BigInt(String(this.#connected().metadata.newToken(key).getValue()))
+  }
+
   /** The nodes of the datacenter that answer, as far as is known, in an order that every process shares. */
   get nodesUp(): Host[] {
     if (this.#driver === null) return []

@@ -15,7 +15,8 @@ import {
   launchesWithMemtable,
   logWithMemtable,
   pageWithMemtable,
-  poolsWithMemtable
+  poolsWithMemtable,
+  tokensWithMemtable
 } from './memtable-lists.ts'
 
 /**
@@ -137,6 +138,15 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
           const traded = [...byMint.values()].filter(({ minutes }) => minutes.length > 0)
           return traded.sort((a, b) => Buffer.compare(a.mint, b.mint)).slice(0, limit)
         })
+    },
+    tokens: {
+      ...keyed('tokens'),
+      list: (page) =>
+        ask((memtable) => {
+          const { compare } = tables.tokens
+          return tokensWithMemtable(memtable, { ...page, compare }, () => tables.tokens.list(page))
+        }),
+      compare: tables.tokens.compare
     },
     pools: {
       ...keyed('pools'),

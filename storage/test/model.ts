@@ -5,7 +5,7 @@ import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts
 import type { LogChannel, LogEntry } from '../../src/market/log.ts'
 import { addressText } from '../../src/market/records.ts'
 import type { AddressOf, KeyedName, RowOf } from '../../src/market/records.ts'
-import type { PoolRow } from '../../src/market/registry-rows.ts'
+import type { PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type {
   Candle,
   Interval,
@@ -152,6 +152,11 @@ export class StorageModel {
       .map(hourlyMintVolumeOf)
       .filter(({ minutes }) => minutes.length > 0)
       .sort((a, b) => Buffer.compare(a.mint, b.mint))
+  }
+
+  /** Every token, in no order. */
+  tokens(): TokenRow[] {
+    return this.rows.all('tokens')
   }
 
   pools(mint: Pubkey, page: Parameters<PoolStore['ofMint']>[1]): PoolRow[] {

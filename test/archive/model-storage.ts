@@ -48,7 +48,18 @@ export function modelStorage(blocks: readonly BlockCommit[]): ModelStorage {
       ofMint: (mint) => read(() => model.pairs(mint)),
       ofMints: (mints) => read(() => mints.map((mint) => model.pairs(mint)))
     },
-    tokens: { get: (mint) => read(() => model.get('tokens', mint)) },
+    tokens: {
+      get: (mint) => read(() => model.get('tokens', mint)),
+      list: ({ after, limit }) =>
+        read(() =>
+          model
+            .tokens()
+            .filter(({ mint }) => after === undefined || Buffer.compare(mint, after) > 0)
+            .toSorted((one, other) => Buffer.compare(one.mint, other.mint))
+            .slice(0, limit)
+        ),
+      compare: (one, other) => Buffer.compare(one, other)
+    },
     curves: { get: (mint) => read(() => model.get('curves', mint)) },
     pools: {
       get: (pool) => read(() => model.get('pools', pool)),

@@ -1,11 +1,17 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { TokenSpan } from '../../src/archive/market-stores.ts'
+import { tradesByToken } from '../../src/data/routes/trades-by-token.ts'
+import { openSlices } from '../../src/kernel/work/slices.ts'
+import { eventCursor } from '../../src/market/cursor.ts'
+import type { TradeRow } from '../../src/market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
 import { sampleMint, samplePool, sampleWallet, slotAt, timeAt } from '../../storage/test/sample-addresses.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { SOL } from '../market/world.ts'
 import { randomRuns } from '../random-runs.ts'
-import { storesOf } from './split-chain.ts'
+import { virtualClock } from '../virtual-time.ts'
+import { anySplitChain, splitStores, storesOf } from './split-chain.ts'
 
 const ORDERS = ['asc', 'desc'] as const
 
@@ -95,4 +101,46 @@ t.test('rows that are imported after the end of the served archive are in no pag
   for (const block of blocks.slice(10, 12)) archive.model.commit(block)
   t.ok(imported() > count)
   t.strictSame(await lists(), before)
+})
+
+t.test('tokens, and the trades of all tokens, are those of one store', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(anySplitChain, fc.integer({ min: 1, max: 40 }), async ({ chain, archived }, limit) => {
+      const { market, whole, archive, live } = splitStores(chain, archived)
+      const mints = whole.model.tokens().map(({ mint }) => mint)
+      mints.sort((a, b) => Buffer.compare(a, b))
+      const listed: TokenSpan[] = []
+      for (let isMore = true; isMore;) {
+        const last = listed.at(-1)
+        const page = await market.tokens.list({ ...(last !== undefined && { after: last.mint }), limit })
+        listed.push(...page)
+        isMore = page.length === limit
+      }
+      t.strictSame(
+        listed.map(({ mint }) => mint),
+        mints
+      )
+      for (const { mint, firstTime, lastTrade } of listed) {
+        const [earlier, later] = [archive, live].map(({ model }) => model.get('tokens', mint))
+        t.equal(firstTime, (earlier ?? later)!.firstTime)
+        t.strictSame(lastTrade, later?.lastTrade ?? earlier?.lastTrade)
+      }
+      const rows: TradeRow[] = []
+      const tools = { clock: virtualClock(), slices: openSlices }
+      for (let after: string | null | undefined; after !== null;) {
+        const query = { from: 0, to: 4_000_000_000, limit, ...(after !== undefined && { after }) }
+        const page = await tradesByToken(market, query, tools)
+        rows.push(...page.rows)
+        after = page.nextCursor
+      }
+      const all = { order: 'asc', limit: 10_000 } as const
+      t.strictSame(
+        rows,
+        mints
+          .flatMap((mint) => whole.model.trades(mint, all))
+          .filter((row) => eventCursor(row) === row.cursor)
+      )
+    }),
+    randomRuns(15)
+  )
 })

@@ -3,7 +3,14 @@ import { createServer, request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import t from 'tap'
-import { exportedRows } from '../../src/data/commands/exported-rows.ts'
+import {
+  afterCursor,
+  afterPairCandle,
+  afterTokenCursor,
+  exportedRows,
+  fromNextSecond,
+  type Continuation
+} from '../../src/data/commands/exported-rows.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { NOON } from '../market/world.ts'
 import { exportWorld, MINT, POOL_TEXT, RANGE, WALLET } from './export-world.ts'
@@ -76,6 +83,34 @@ t.test('candles, launches, and trades of pools and wallets are written as the AP
   t.equal(readFileSync(none, 'utf8').split('\r\n').length, 2, 'the header line alone')
 })
 
+t.test('trades and candles of all tokens are written without naming one', async (t) => {
+  const { app, run, file } = await exportWorld(t)
+  const range = `from=${NOON - 1_000}&to=${NOON + 100_000}&limit=1000`
+  for (const [args, path, count] of [
+    [['trades'], `/v1/trades?${range}`, 40],
+    [['trades', '--venue', 'pumpswap', '--side', 'sell'], `/v1/trades?${range}&venue=pumpswap&side=sell`, 10],
+    [['candles', '--interval', '5m'], `/v1/candles?${range}&interval=5m`, null]
+  ] as const) {
+    const name = file(`${args.join('')}.ndjson`)
+    const said = await run([...args, ...RANGE, '-o', name])
+    t.equal(said.code, 0, said.stderr)
+    const { data } = (await app.get(path)).body
+    t.ok(data.length > 1)
+    if (count !== null) t.equal(data.length, count)
+    t.equal(readFileSync(name, 'utf8'), data.map((row) => `${JSON.stringify(row)}\n`).join(''), path)
+  }
+  const limited = await app.makeKey(['data:read'], { exportRowsPerDay: 25 })
+  const [first, rest] = [file('first.ndjson'), file('rest.ndjson')]
+  const stopped = await run(['trades', ...RANGE, '-o', first], limited)
+  t.equal(stopped.code, 1)
+  const [, after = ''] = /continue with --after (\S+)/.exec(stopped.stderr) ?? []
+  t.match(after, /^\w+:\d+$/, stopped.stderr)
+  t.equal((await run(['trades', '--after', after, ...RANGE, '-o', rest])).code, 0)
+  const { data } = (await app.get(`/v1/trades?${range}`)).body
+  const lines = [`${first}.part`, rest].map((path) => readFileSync(path, 'utf8')).join('')
+  t.equal(lines, data.map((row) => `${JSON.stringify(row)}\n`).join(''), 'nothing is lost or repeated')
+})
+
 t.test('a used up quota leaves the rows so far, and a second export has the others', async (t) => {
   const { app, run, file, rows } = await exportWorld(t)
   const expected = await rows(TRADES)
@@ -104,6 +139,19 @@ t.test('a used up quota leaves the rows so far, and a second export has the othe
       expected.map((row) => row.cursor),
       'nothing is lost or repeated'
     )
+  }
+})
+
+t.test('a year by a key that may not export is refused in one line, and leaves no file', async (t) => {
+  const { app, run, file } = await exportWorld(t)
+  const key = await app.makeKey(['data:read'], { exportRowsPerDay: 0 })
+  const year = ['--from', '2026-01-01', '--to', '2027-01-01']
+  for (const list of [['trades'], ['trades', '--mint', MINT], ['candles'], ['launches']]) {
+    const path = file('year.csv')
+    const said = await run([...list, ...year, '-o', path], key)
+    t.equal(said.code, 1, list.join(' '))
+    t.match(said.stderr, /^millrace: [^\n]*export[^\n]*$/m)
+    for (const name of [path, `${path}.part`]) t.throws(() => readFileSync(name))
   }
 })
 
@@ -139,7 +187,7 @@ t.test('an export continues after the last whole row when answers break off', as
   const read = async (
     path: string,
     query: Record<string, string>,
-    isOfCandles: boolean
+    continuation: Continuation
   ): Promise<unknown[]> => {
     const found: unknown[] = []
     const clock = { ...systemPorts.clock, setTimeout: (run: () => void) => setTimeout(run, 0) }
@@ -150,7 +198,7 @@ t.test('an export continues after the last whole row when answers break off', as
       access,
       path,
       query: range,
-      isOfCandles,
+      continuation,
       signal,
       clock,
       retrying
@@ -158,7 +206,7 @@ t.test('an export continues after the last whole row when answers break off', as
       found.push(body)
     return found
   }
-  t.strictSame(await read(TRADES, { order: 'asc' }, false), expected)
+  t.strictSame(await read(TRADES, { order: 'asc' }, afterCursor), expected)
   t.ok(answers > 3 && pauses.length > 3, `${answers} answers`)
   const { data } = (
     await app.app.inject({
@@ -167,14 +215,26 @@ t.test('an export continues after the last whole row when answers break off', as
     })
   ).json<{ data: unknown[] }>()
   t.ok(data.length > 60)
-  t.strictSame(await read(hour, { fill: 'previous' }, true), data)
+  t.strictSame(await read(hour, { fill: 'previous' }, fromNextSecond), data)
+  const all = `from=${NOON - 1_000}&to=${NOON + 100_000}&limit=1000`
+  const trades = await app.get(`/v1/trades?${all}`)
+  t.equal(trades.body.data.length, 40)
+  t.strictSame(await read('/v1/trades', {}, afterTokenCursor), trades.body.data)
+  const ofPairs = await app.get(`/v1/candles?${all}`)
+  t.ok(ofPairs.body.data.length > 2)
+  t.strictSame(await read('/v1/candles', {}, afterPairCandle), ofPairs.body.data)
 })
 
 t.test('bad usage of an export is refused with 2, and a service that does not answer with 1', async (t) => {
   const { run, file } = await exportWorld(t)
   const out = ['-o', file('x.csv')]
   for (const [args, message] of [
-    [['trades', ...RANGE, ...out], /give one of --mint, --pool and --wallet/],
+    [['candles', '--cash', MINT, ...RANGE, ...out], /--cash is for the candles of a token/],
+    [
+      ['candles', '--mint', MINT, '--after', 'x', ...RANGE, ...out],
+      /--after is for the candles of all tokens/
+    ],
+    [['trades', '--after', 'x', ...RANGE, ...out], /after is not a cursor of this list/],
     [['trades', '--mint', MINT, '--pool', POOL_TEXT, ...RANGE, ...out], /give one of/],
     [['trades', '--mint', MINT, ...out], /--from and --to/],
     [['trades', '--mint', MINT, ...RANGE], /name the file with -o/],

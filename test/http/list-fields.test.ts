@@ -17,12 +17,16 @@ const PARAMS: Readonly<Record<string, string>> = {
 }
 const QUERIES: Readonly<Record<string, string>> = {
   '/v1/search': `q=${MINT}`,
+  '/v1/trades': `from=${NOON}&to=${NOON + 100}`,
+  '/v1/candles': `from=${NOON - 60}&to=${NOON + 100}`,
   '/v1/prices': `mints=${MINT}`,
   '/v1/admin/keys': 'tenant=acme'
 }
 /** Lists that have rows on the app of this test. The others depend on nodes, or on what tenants make. */
 const WITH_ROWS = [
   '/v1/launches',
+  '/v1/trades',
+  '/v1/candles',
   '/v1/tokens/{mint}/trades',
   '/v1/tokens/{mint}/candles',
   '/v1/tokens/{mint}/pools',

@@ -88,6 +88,15 @@ export const QUESTIONS: readonly Question[] = [
     'status=trading',
     'status=graduated&order=asc'
   ]),
+  ...ask('block', '/v1/trades', [
+    `from=${NOON - 60}&to=${NOON + 90}&limit=3`,
+    `from=0&to=${NOON + 100_000}&venue=pumpfun`,
+    `from=0&to=${NOON + 100_000}&side=sell&min_usd=150`
+  ]),
+  ...ask('block', '/v1/candles', [
+    `from=${NOON - 60}&to=${NOON + 90}&limit=3`,
+    `from=0&to=${NOON + 100_000}&interval=1h&currency=usd&raw=1`
+  ]),
   ...ask('block', '/v1/stats'),
   ...ask('block', '/v1/priority-fees', ['', `accounts=${pubkeyToBase58(POOL)}`]),
   ...ask('block', '/v1/search', [

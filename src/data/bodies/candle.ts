@@ -40,6 +40,15 @@ export const CANDLE_COLUMNS = [
   ...['trades', 'buys', 'sells', 'closed', 'unpriced_trades', 'source']
 ] as const satisfies readonly (keyof z.input<typeof CANDLE>)[]
 
+/** A candle in a list of all tokens. */
+export const PAIR_CANDLE = CANDLE.extend({
+  mint: schema.address('The token'),
+  cash_mint: schema.address('The cash of the pair')
+}).meta({ id: 'PairCandle', description: 'Prices and volume of a pair in one bucket, with the pair' })
+
+/** Columns of the candles of all tokens. */
+export const PAIR_CANDLE_COLUMNS = [...CANDLE_COLUMNS, 'mint', 'cash_mint'] as const
+
 export const CANDLES = z
   .object({
     cash_mint: schema.address('The cash of the pair, even if the request names no cash'),

@@ -1,9 +1,12 @@
 import type { z } from 'zod'
-import { BadUsage, type Invocation } from '../../kernel/cli/command.ts'
+import { BadUsage, type Invocation, type Row } from '../../kernel/cli/command.ts'
 import { serviceOf, withRefusals } from '../../kernel/cli/service-command.ts'
+import { isSystemError } from '../../kernel/cli/system-error.ts'
 import type { Endpoint } from '../../kernel/http/endpoint.ts'
 import { systemPorts } from '../../ports.ts'
 import { revenueEvents } from '../../revenue/routes/revenue-events.ts'
+import { allCandles } from '../routes/all-candles.ts'
+import { allTrades } from '../routes/all-trades.ts'
 import { candles } from '../routes/candles.ts'
 import { launches } from '../routes/launches.ts'
 import { poolCandles, poolTrades } from '../routes/pool.ts'
@@ -16,7 +19,16 @@ import {
   type ExportFile,
   type FileFormat
 } from './export-file.ts'
-import { exportedRows, type ExportedRow } from './exported-rows.ts'
+import {
+  afterCursor,
+  afterPairCandle,
+  afterTokenCursor,
+  exportedRows,
+  fromNextSecond,
+  type Continuation,
+  type ExportedRow,
+  type NextPlace
+} from './exported-rows.ts'
 
 /** Milliseconds between two lines of progress. */
 const PROGRESS_MS = 1_000
@@ -36,6 +48,7 @@ interface ExportList {
   readonly endpoint: Endpoint
   readonly place: string
   readonly query: OptionTexts
+  readonly continuation: Continuation
 }
 
 /** Writes trades to a file. Resolves with the exit code. */
@@ -46,21 +59,40 @@ export function exportTrades(invocation: ExportCommand): Promise<number> {
     [poolTrades, pool],
     [walletTrades, wallet]
   ] as const
+  const filters = { venue, side, min_usd, after }
+  if (lists.every(([, place]) => place === undefined))
+    return exportList(invocation, {
+      endpoint: allTrades,
+      place: '',
+      query: filters,
+      continuation: afterTokenCursor
+    })
   const list = onlyOf(lists, '--mint, --pool and --wallet')
-  return exportList(invocation, { ...list, query: { venue, side, min_usd, after, order: 'asc' } })
+  return exportList(invocation, { ...list, query: { ...filters, order: 'asc' }, continuation: afterCursor })
 }
 
 /** Writes candles to a file. Resolves with the exit code. */
 export function exportCandles(invocation: ExportCommand): Promise<number> {
-  const { mint, pool, cash, interval, currency } = invocation.options as OptionTexts
+  const { mint, pool, cash, interval, currency, after } = invocation.options as OptionTexts
   if (pool !== undefined && cash !== undefined) throw new BadUsage('--cash is for the candles of a token')
   const lists = [
     [candles, mint],
     [poolCandles, pool]
   ] as const
+  if (mint === undefined && pool === undefined) {
+    if (cash !== undefined) throw new BadUsage('--cash is for the candles of a token')
+    return exportList(invocation, {
+      endpoint: allCandles,
+      place: '',
+      query: { interval, currency, after },
+      continuation: afterPairCandle
+    })
+  }
+  if (after !== undefined) throw new BadUsage('--after is for the candles of all tokens; give --from instead')
   return exportList(invocation, {
     ...onlyOf(lists, '--mint and --pool'),
-    query: { cash, interval, currency }
+    query: { cash, interval, currency },
+    continuation: fromNextSecond
   })
 }
 
@@ -68,13 +100,14 @@ export function exportCandles(invocation: ExportCommand): Promise<number> {
 export function exportLedger(invocation: ExportCommand): Promise<number> {
   const { wallet: address, role, mint, kind, after } = invocation.options as OptionTexts
   const query = { address, role, mint, kind, after, order: 'asc' }
-  return exportList(invocation, { endpoint: revenueEvents, place: '', query })
+  return exportList(invocation, { endpoint: revenueEvents, place: '', query, continuation: afterCursor })
 }
 
 /** Writes launches to a file. Resolves with the exit code. */
 export function exportLaunches(invocation: ExportCommand): Promise<number> {
   const { status, after } = invocation.options as OptionTexts
-  return exportList(invocation, { endpoint: launches, place: '', query: { status, after, order: 'asc' } })
+  const query = { status, after, order: 'asc' }
+  return exportList(invocation, { endpoint: launches, place: '', query, continuation: afterCursor })
 }
 
 function onlyOf(lists: readonly (readonly [Endpoint, string | undefined])[], names: string) {
@@ -90,7 +123,7 @@ async function exportList(invocation: ExportCommand, list: ExportList): Promise<
   if (from === undefined || to === undefined)
     throw new BadUsage('give the range of times with --from and --to')
   if (output === undefined) throw new BadUsage('name the file with -o')
-  const { endpoint, place, query } = list
+  const { endpoint, place, query, continuation } = list
   const format = formatOf(options.format, output)
   const access = serviceOf(endpoint.scope, invocation)
   // Before rows are read, which count.
@@ -103,7 +136,7 @@ async function exportList(invocation: ExportCommand, list: ExportList): Promise<
       access,
       path,
       query: Object.fromEntries(given) as Readonly<Record<string, string>>,
-      isOfCandles: endpoint === candles || endpoint === poolCandles,
+      continuation,
       signal: interrupted,
       clock,
       retrying: (reason, ms) => stderr(`${reason}; the export continues in ${Math.ceil(ms / 1000)} s`)
@@ -123,15 +156,17 @@ async function exportList(invocation: ExportCommand, list: ExportList): Promise<
         if (clock.now() - toldMs < PROGRESS_MS) continue
         toldMs = clock.now()
         const rate = Math.round((file.rows * 1_000) / (toldMs - startMs))
-        stderr(`${file.rows} rows, up to ${String(last.body['ts'])}; ${rate} rows/s`)
+        stderr(`${file.rows} rows, ${placeText(endpoint, last.body)}; ${rate} rows/s`)
       }
       await file.finish()
     } catch (error) {
       if (file !== null) {
         await file.stop().catch(() => undefined)
-        stderr(`millrace: ${partText(file, last)}`)
+        stderr(
+          `millrace: ${partText(file, last === null ? null : { row: last.body, ...continuation(last.body) })}`
+        )
       }
-      if (!interrupted.aborted && !isOfSystem(error)) throw error
+      if (!interrupted.aborted && !isSystemError(error)) throw error
       stderr(`millrace: ${interrupted.aborted ? 'interrupted' : `${output}: ${(error as Error).message}`}`)
       return 1
     }
@@ -140,22 +175,18 @@ async function exportList(invocation: ExportCommand, list: ExportList): Promise<
   })
 }
 
-/** Tells whether an error is one of the file system, such as a full disk. */
-const isOfSystem = (error: unknown): error is Error => error instanceof Error && 'syscall' in error
+/** States how far a list has been read. */
+const placeText = (endpoint: Endpoint, { mint, ts }: Row): string =>
+  endpoint === allTrades || endpoint === allCandles ? `token ${String(mint)}` : `up to ${String(ts)}`
 
 /** States what an incomplete file has, and how to continue. */
 function partText(
   { path, rows }: { readonly path: string; readonly rows: number },
-  last: ExportedRow | null
+  last: ({ readonly row: Row } & NextPlace) | null
 ): string {
-  const cursor = last?.body['cursor'] as string | number | undefined
-  const rest =
-    last === null
-      ? ''
-      : cursor === undefined
-        ? `, up to ${String(last.body['ts'])}: continue with --from ${last.nextFrom}`
-        : `: continue with --after ${cursor}`
-  return `${path} has the ${rows} rows so far${rest}`
+  if (last === null) return `${path} has the ${rows} rows so far`
+  const upTo = last.parameter === 'from' ? `, up to ${String(last.row['ts'])}` : ''
+  return `${path} has the ${rows} rows so far${upTo}: continue with --${last.parameter} ${last.value}`
 }
 
 function formatOf(given: string | undefined, output: string): FileFormat {

@@ -13,13 +13,42 @@ const TEMPORARY = [429, 500, 502, 503, 504]
 /** Maximum characters of a line. The longest row, a launch with its texts, has some thousands. */
 const LINE_MAX = 2 ** 20
 
+/** The parameter with which an export continues after a row. */
+export interface NextPlace {
+  readonly parameter: 'after' | 'from'
+  readonly value: string
+}
+
+/** Returns the place after a row. */
+export type Continuation = (row: Row) => NextPlace
+
+/** Continues after the cursor of a row. */
+export const afterCursor: Continuation = ({ cursor }) => ({ parameter: 'after', value: String(cursor) })
+
+/** Continues after the token and the cursor of a row of all tokens. */
+export const afterTokenCursor: Continuation = ({ mint, cursor }) => ({
+  parameter: 'after',
+  value: `${String(mint)}:${String(cursor)}`
+})
+
+/** Continues after a candle of all tokens. */
+export const afterPairCandle: Continuation = ({ mint, cash_mint, ts_ms }) => ({
+  parameter: 'after',
+  value: [mint, cash_mint, Number(ts_ms) / 1_000].map(String).join(':')
+})
+
+/** Continues from the second after the start of a candle, which has no cursor. */
+export const fromNextSecond: Continuation = ({ ts_ms }) => ({
+  parameter: 'from',
+  value: String(Math.floor(Number(ts_ms) / 1_000) + 1)
+})
+
 /** A list to read, and how. */
 export interface ExportRequest {
   readonly access: ServiceAccess
   readonly path: string
   readonly query: Readonly<Record<string, string>>
-  /** Candles have no cursor: an export continues from the time after the last one. */
-  readonly isOfCandles: boolean
+  readonly continuation: Continuation
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Reports why the export is interrupted, and the pause before it continues. */
@@ -30,8 +59,6 @@ export interface ExportRequest {
 export interface ExportedRow {
   readonly line: string
   readonly body: Row
-  /** The `from`, unix seconds, of the rows after a candle. */
-  readonly nextFrom: number
 }
 
 /** The columns of a file, and the schema of its rows. */
@@ -62,9 +89,8 @@ export async function* exportedRows(request: ExportRequest): AsyncGenerator<Expo
       for await (const row of rowsOf({ ...request, query })) {
         yield row
         attempt = 0
-        query = request.isOfCandles
-          ? { ...query, from: String(row.nextFrom) }
-          : { ...query, after: String(row.body['cursor']) }
+        const { parameter, value } = request.continuation(row.body)
+        query = { ...query, [parameter]: value }
       }
       return
     } catch (error) {
@@ -107,8 +133,7 @@ async function* rowsOf({ access, path, query, signal }: ExportRequest): AsyncGen
 }
 
 function rowOf(line: string): ExportedRow {
-  const body = JSON.parse(line) as Row
-  return { line, body, nextFrom: Math.floor(Number(body['ts_ms']) / 1_000) + 1 }
+  return { line, body: JSON.parse(line) as Row }
 }
 
 async function refusalOf(response: Response, url: string): Promise<Error> {

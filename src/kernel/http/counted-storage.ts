@@ -19,7 +19,7 @@ const READS: { readonly [Name in CountedName]: Reads<Storage[Name]> } = {
   pairs: { ...GET, ofMint: true, ofMints: true },
   solPrices: { ...GET, atOrBefore: true },
   activity: { ...GET, range: true, mintsOfHour: true },
-  tokens: GET,
+  tokens: { ...GET, list: true, compare: false },
   pools: { ...GET, ofMint: true, ofVaultOwner: true },
   curves: GET,
   totals: GET,

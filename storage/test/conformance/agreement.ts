@@ -5,6 +5,7 @@ import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import type { ActivityOf } from '../../../src/market/activity-rows.ts'
 import { addressOf, LATEST, SINGLE } from '../../../src/market/records.ts'
 import type { LatestName } from '../../../src/market/records.ts'
+import type { TokenRow } from '../../../src/market/registry-rows.ts'
 import { INTERVALS } from '../../../src/market/rows.ts'
 import type { LogPage, PageRequest, RecordStore, Storage } from '../../port.ts'
 import { Choices } from '../choices.ts'
@@ -159,10 +160,26 @@ export async function assertSame(
     await comparisons.same(() => storage.solPrices.atOrBefore(blockTime), model.solPrice(blockTime))
   }
   await askLog(comparisons, storage, model, choices)
+  for (const limit of [1, 2, 100])
+    await comparisons.same(() => listedTokens(storage, limit), inOrderOf(storage, model.tokens()))
   for (let n = 0; n <= SAMPLE_MINTS; n++)
     await askMint(comparisons, storage, model, sampleMint(n), pages, choices)
   await comparisons.done()
 }
+
+/** Reads the list of tokens page by page. */
+async function listedTokens({ tokens }: Storage, limit: number): Promise<TokenRow[]> {
+  const listed: TokenRow[] = []
+  for (;;) {
+    const last = listed.at(-1)
+    const page = await tokens.list({ ...(last !== undefined && { after: last.mint }), limit })
+    listed.push(...page)
+    if (page.length < limit) return listed
+  }
+}
+
+const inOrderOf = ({ tokens }: Storage, rows: readonly TokenRow[]): TokenRow[] =>
+  rows.toSorted((one, other) => tokens.compare(one.mint, other.mint))
 
 /** Reads every row of a record at its address. */
 async function askEach<Name extends LatestName>(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Test } from 'tap'
 import { vaultOwner } from '../../../src/signing/vault-owners.ts'
 import type { VenueId } from '../../../src/chain/venue-id.ts'
-import type { PoolRow } from '../../../src/market/registry-rows.ts'
+import type { PoolRow, TokenRow } from '../../../src/market/registry-rows.ts'
 import { Choices } from '../choices.ts'
 import { sampleMint, samplePool } from '../sample-addresses.ts'
 import { sampleTotals } from '../sample-activity.ts'
@@ -32,6 +32,36 @@ export async function testRegistry(t: Test, open: OpenForTest): Promise<void> {
     }
     t.equal(await storage.tokens.get(other), null)
     t.equal(await storage.curves.get(other), null)
+  })
+
+  t.test('tokens are listed in one order, page by page, each as the last block left it', async (t) => {
+    const { storage } = await open(t)
+    const { tokens } = storage
+    t.strictSame(await tokens.list({ limit: 9 }), [])
+    const mints = Array.from({ length: 30 }, (_, n) => sampleMint(n))
+    const last = new Map<Uint8Array, TokenRow>()
+    for (const [index, of] of mints.entries()) {
+      const changed = [of, mints[0]!, mints[Math.floor(index / 2)]!]
+      const rows = [...new Set(changed)].map((each) => sampleToken(choices, each, row!))
+      for (const each of rows) last.set(each.mint, each)
+      await storage.blocks.commit({ ...emptyBlock(index), tokens: rows })
+    }
+    const expected = [...last.values()].sort((one, two) => tokens.compare(one.mint, two.mint))
+    for (const limit of [1, 7, 30, 31, 100]) {
+      const seen: TokenRow[] = []
+      for (let after: Uint8Array | undefined; ; after = seen.at(-1)!.mint) {
+        const next = await tokens.list({ limit, ...(after !== undefined && { after }) })
+        t.ok(next.length <= limit)
+        seen.push(...next)
+        if (next.length < limit) break
+      }
+      assert.deepStrictEqual(seen, expected, `pages of ${limit}`)
+    }
+    const absent = sampleMint(30)
+    const beyond = expected.filter(({ mint: each }) => tokens.compare(each, absent) > 0)
+    assert.deepStrictEqual(await tokens.list({ after: absent, limit: 100 }), beyond, 'after an absent mint')
+    t.strictSame(await tokens.list({ limit: 0 }), [])
+    t.equal(tokens.compare(mint, mint), 0)
   })
 
   t.test('pools of a mint come by the cursor that first named them, both ways, page by page', async (t) => {
