@@ -1,6 +1,9 @@
 import type { Mapping } from './mapping.ts'
 
-/** Rows of this service's API and exports (src/docs/endpoints.md). */
+/**
+ * Rows of this service's API and exports (src/docs/endpoints.md). They state the decimals of one mint; those of the other follow
+ * from its amount in both units.
+ */
 const OWN: Mapping = {
   name: 'millrace',
   isStrict: false,
@@ -16,6 +19,8 @@ const OWN: Mapping = {
     out_mint: 'out_mint',
     in_amount_raw: 'in_amount_raw',
     out_amount_raw: 'out_amount_raw',
+    in_amount: 'exec_in',
+    out_amount: 'exec_out',
     mint: 'mint',
     decimals: 'decimals',
     tx_index: 'tx_index',
