@@ -1,4 +1,3 @@
-import { request, type IncomingMessage } from 'node:http'
 import { parse } from 'csv-parse/sync'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
@@ -10,6 +9,7 @@ import { serve } from '../../src/kernel/http/serve.ts'
 import { listOf } from '../../src/kernel/http/schema.ts'
 import { block, buy, key, launch, NOON, TOKEN } from '../market/world.ts'
 import { until } from '../until.ts'
+import { exported, ndjsonRows, openExport } from './export-client.ts'
 import { walk, type MarketApp } from './market-app.ts'
 import { listeningApp, type ListeningApp } from './raw-client.ts'
 
@@ -30,54 +30,6 @@ async function fill(app: MarketApp, trades: number, firstSlot = 300_000_001): Pr
     )
 }
 
-interface Exported {
-  readonly status: number
-  readonly headers: IncomingMessage['headers']
-  readonly text: string
-  readonly trailers: IncomingMessage['trailers']
-  /** Whether the answer has the end that HTTP requires. */
-  readonly isComplete: boolean
-}
-
-/** Opens an export. The client reads nothing before `whole`. */
-async function open({ port, key }: ListeningApp, path: string, apiKey = key) {
-  const asked = request({ port, host: '127.0.0.1', path, headers: { 'x-api-key': apiKey } })
-  asked.end()
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    asked.on('response', resolve)
-    asked.on('error', reject)
-  })
-  response.on('error', () => undefined)
-  const whole = async (between: () => Promise<void> = async () => undefined): Promise<Exported> => {
-    const chunks: Buffer[] = []
-    try {
-      for await (const chunk of response) {
-        if (chunks.length === 0) await between()
-        chunks.push(chunk as Buffer)
-      }
-    } catch {
-      // It broke off.
-    }
-    return {
-      status: response.statusCode!,
-      headers: response.headers,
-      text: Buffer.concat(chunks).toString(),
-      trailers: response.trailers,
-      isComplete: response.complete
-    }
-  }
-  return { asked, response, whole }
-}
-
-const exported = async (app: ListeningApp, path: string, apiKey?: string): Promise<Exported> =>
-  (await open(app, path, apiKey)).whole()
-
-const ndjson = (text: string): Record<string, unknown>[] =>
-  text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-
 t.test(
   'an export has all rows of its range while blocks are committed, in both orders and formats',
   async (t) => {
@@ -85,7 +37,7 @@ t.test(
     await fill(app, 2_600)
     const before = await walk(app, `${TRADES}?order=asc`, () => 1000)
     const desc = await (
-      await open(app, `${TRADES}?${RANGE}&format=ndjson`)
+      await openExport(app, `${TRADES}?${RANGE}&format=ndjson`)
     ).whole(() => fill(app, 500, 300_000_101))
     t.match(desc.headers, {
       'content-type': 'application/x-ndjson; charset=utf-8',
@@ -93,11 +45,11 @@ t.test(
     })
     t.ok(desc.isComplete)
     t.strictSame(desc.trailers, { 'x-export-rows': '2600' })
-    t.strictSame(ndjson(desc.text), before.toReversed(), 'newest first: from the head at the first page')
+    t.strictSame(ndjsonRows(desc.text), before.toReversed(), 'newest first: from the head at the first page')
     const more = await walk(app, `${TRADES}?order=asc`, () => 1000)
     t.equal(more.length, 3_100)
     const asc = await (
-      await open(app, `${TRADES}?${RANGE}&order=asc&format=csv&fields=cursor,price`)
+      await openExport(app, `${TRADES}?${RANGE}&order=asc&format=csv&fields=cursor,price`)
     ).whole(() => fill(app, 250, 300_000_201))
     t.ok(asc.isComplete)
     const cells = parse<Record<string, string>>(asc.text, { columns: true, record_delimiter: '\r\n' })
@@ -131,7 +83,7 @@ t.test('a row quota ends an export recognizably, and a later one resumes after t
   const first = await exported(app, path, limited)
   t.notOk(first.isComplete, 'it breaks off')
   t.strictSame(first.trailers, {})
-  const rows = ndjson(first.text)
+  const rows = ndjsonRows(first.text)
   t.strictSame(rows, all.slice(0, 1_500))
   t.equal((await left()).usage.export_rows_remaining, 0)
   const after = `&after=${String(rows.at(-1)!.cursor)}`
@@ -145,7 +97,7 @@ t.test('a row quota ends an export recognizably, and a later one resumes after t
   app.nowMs += DAY_MS
   const rest = await exported(app, `${path}${after}`, limited)
   t.ok(rest.isComplete)
-  t.strictSame([...rows, ...ndjson(rest.text)], all, 'nothing is lost or repeated')
+  t.strictSame([...rows, ...ndjsonRows(rest.text)], all, 'nothing is lost or repeated')
   t.equal((await left()).usage.export_rows_remaining, 400)
   const without = await app.makeKey(['data:read'], { exportRowsPerDay: 0 })
   const forbidden = await app.get(path, { 'x-api-key': without })
@@ -159,7 +111,7 @@ t.test('two exports of a key share its quota', async (t) => {
   const limited = await app.makeKey(['data:read'], { exportRowsPerDay: 2_300 })
   const path = `${TRADES}?${RANGE}&format=ndjson`
   const both = await Promise.all([exported(app, path, limited), exported(app, path, limited)])
-  const rows = both.map(({ text }) => ndjson(text).length)
+  const rows = both.map(({ text }) => ndjsonRows(text).length)
   t.strictSame(rows.sort(), [1_100, 1_200])
   t.strictSame(both.map(({ isComplete }) => isComplete).sort(), [false, true])
 })
@@ -206,7 +158,7 @@ async function endlessApp(t: Test): Promise<{ readonly app: ListeningApp; readon
 
 t.test('an export reads no further than its client, and ends when the client leaves', async (t) => {
   const { app, made } = await endlessApp(t)
-  const { asked, response } = await open(
+  const { asked, response } = await openExport(
     app,
     ENDLESS,
     await app.makeKey(['data:read'], { exportRowsPerDay: 1e9 })
@@ -229,7 +181,7 @@ t.test(
     const { app } = await endlessApp(t)
     const apiKey = await app.makeKey(['data:read'], { exportRowsPerDay: 1e9 })
     const exports = await Promise.all(
-      Array.from({ length: EXPORTS_AT_ONCE }, () => open(app, ENDLESS, apiKey))
+      Array.from({ length: EXPORTS_AT_ONCE }, () => openExport(app, ENDLESS, apiKey))
     )
     for (const { response } of exports) response.pause()
     const refused = await app.get(ENDLESS, { 'x-api-key': apiKey })
@@ -273,7 +225,7 @@ t.test('an export of candles is in the order of time, and has the candles of all
       after = `&after=${body.nextCursor}`
     }
     const all = await exported(app, `${path}&format=ndjson`)
-    t.strictSame(ndjson(all.text), pages.flat(), options)
+    t.strictSame(ndjsonRows(all.text), pages.flat(), options)
     t.equal(all.trailers['x-export-rows'], String(pages.flat().length))
   }
 })
@@ -292,7 +244,7 @@ t.test('an export of launches has those of its range, and its work counts as row
     ((await app.get('/v1/me')).body.usage as { work_remaining: number }).work_remaining
   const before = await left()
   const all = await exported(app, path)
-  t.equal(ndjson(all.text).length, 1_300)
+  t.equal(ndjsonRows(all.text).length, 1_300)
   t.ok(Number(all.headers['x-work-units']) >= 500, 'the units of the first page are in the header')
   t.ok(before - (await left()) >= 650, 'half a unit for each row')
 })

@@ -133,6 +133,7 @@ export async function marketApp(
     timerMs = (ms) => (ms === DEADLINE_MS ? ms * PATIENCE : ms),
     hasFaultyKeys = false,
     onApp = () => undefined,
+    storage: given,
     ...overrides
   }: {
     readonly hotBytesMax?: number
@@ -141,6 +142,8 @@ export async function marketApp(
     readonly timerMs?: (ms: number) => number
     /** Whether keys and tenants are in the faulty storage too. */
     readonly hasFaultyKeys?: boolean
+    /** The store, which the app closes; by default an embedded one. */
+    readonly storage?: Storage
     /** Adds routes before the app is ready. */
     readonly onApp?: (world: MarketApp) => void
   } & Partial<
@@ -167,7 +170,7 @@ export async function marketApp(
     >
   > = {}
 ): Promise<MarketApp> {
-  const storage = await openEmbeddedStorage({ directory, hotBytesMax })
+  const storage = given ?? (await openEmbeddedStorage({ directory, hotBytesMax }))
   const logged: string[] = []
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()
