@@ -1,8 +1,8 @@
 import { secondsText } from '../../kernel/http/time.ts'
 import type { ProblemReason, ProblemTally, RecordedProblem } from '../../recorded/problems.ts'
 import type { Archive } from '../archive.ts'
-import type { FoldTally } from '../facts/held-back.ts'
-import { refusalLines, rowReport } from '../rows/row-report.ts'
+import type { FoldTally, HeldBackReason } from '../facts/held-back.ts'
+import { contradictionLines, refusalLines, rowReport } from '../rows/row-report.ts'
 import type { RowTally } from '../rows/row-tally.ts'
 import type { FoldCounts } from './archive-fold.ts'
 import type { BlockTally } from './block-reading.ts'
@@ -89,7 +89,7 @@ export function importLines(outcome: ImportOutcome): {
     if (left.filesBefore > 0) lines.push(`${left.filesBefore} files were read before the interruption`)
     if (left.live > 0)
       lines.push(`${left.live} rows are left out, because the index has their slots or will have them`)
-    lines.push(...refusalLines(report.refusals))
+    lines.push(...refusalLines(report.refusals), ...contradictionLines(report))
   }
   lines.push(...foldLines(fold))
   if (refusedFile !== null) {
@@ -123,6 +123,16 @@ export function importLines(outcome: ImportOutcome): {
   return { lines, json, isComplete }
 }
 
+/** Why rows are held back, and what supplies what they lack. */
+const HELD_BACK_TEXTS: Readonly<Record<HeldBackReason, string>> = {
+  'unknown-time':
+    'nothing states the time of their slots: import a file with times, or read the slots with `archive backfill`',
+  'time-contradicts-slot': 'an earlier slot has a later time',
+  'unknown-decimals': 'nothing states the decimals of a mint: import a file or blocks that do',
+  'decimals-contradict': 'a block, or another row, states other decimals of a mint',
+  'no-position': 'their slots have more than 65,536 trades'
+}
+
 /** Says what a fold has done with rows of files, in lines. */
 export function foldLines(fold: FoldTally): string[] {
   const lines: string[] = []
@@ -130,7 +140,8 @@ export function foldLines(fold: FoldTally): string[] {
   if (fold.superseded > 0)
     lines.push(`${fold.superseded} rows are of slots that the archive has as whole blocks`)
   if (fold.live > 0) lines.push(`${fold.live} rows without a slot are of the time of the index`)
-  for (const [reason, count] of fold.heldBack) lines.push(`held back, ${reason}: ${count} rows`)
+  for (const [reason, count] of fold.heldBack)
+    lines.push(`held back, ${reason}: ${count} rows; ${HELD_BACK_TEXTS[reason]}`)
   if (fold.outliers > 0)
     lines.push(`${fold.outliers} trades have a price far from those before, which forms no candle`)
   return lines

@@ -11,7 +11,7 @@ const PROGRESS_MS = 1_000
 
 /**
  * Reads, maps and checks the trade rows of files, and prints a report. Changes nothing. Resolves with 1 if a row or a file
- * was refused, and if the reading was interrupted.
+ * was refused, if rows contradict one another, and if the reading was interrupted.
  */
 export async function dryRunRows(
   content: PathContent,
@@ -42,5 +42,6 @@ export async function dryRunRows(
   const report = rowReport(tally, content.blocks + content.others)
   for (const line of options.json === true ? [JSON.stringify(report)] : reportLines(report)) stdout(line)
   if (interrupted.aborted) stderr('millrace: interrupted; the report covers the rows before')
-  return interrupted.aborted || report.refused > 0 ? 1 : 0
+  const isSound = report.refused === 0 && report.contradicted_mints.count === 0
+  return interrupted.aborted || !isSound ? 1 : 0
 }

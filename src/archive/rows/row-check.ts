@@ -1,6 +1,6 @@
 import { decodeBase58 } from '../../chain/base58.ts'
 import { SLOT_MAX, TRANSACTION_INDEX_MAX } from '../../chain/chain-numbers.ts'
-import { isZeroPubkey, pubkeyFromBase58, pubkeyMapKey, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
+import { isZeroPubkey, pubkeyFromBase58, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
 import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
 import { VENUES_BY_PROGRAM } from '../../chain/venues.ts'
 import { CashList, WSOL } from '../../market/cash.ts'
@@ -16,8 +16,11 @@ import type { FactDetails, FactLeg, FactPlace, TradeFact } from './trade-fact.ts
 export const CHAIN_START = Date.UTC(2020, 2, 16) / 1_000
 /** Decimals are one byte in a mint. */
 const DECIMALS_MAX = 255
-/** Maximum mints whose decimals are compared, 100 bytes each. Those of later mints are not. */
-const MINTS_MAX = 500_000
+
+/** Above the price of any two amounts: 2^64 base units for one base unit of a mint with 20 decimals. */
+const PRICE_MAX = 1e40
+/** Above any USD price of SOL: a million times that of 2025. */
+const SOL_USD_MAX = 1e9
 
 /** An accepted row, or why it is refused. */
 export type RowOutcome =
@@ -42,15 +45,12 @@ class RefusedRow extends Error {
 
 const WRAPPED_SOL = pubkeyFromBase58(WSOL)
 
-/** Checks the rows of one import. Remembers the decimals of each mint, which may not change. */
+/** Checks single rows. The outcome depends on nothing but the row, so files can be imported in any order. */
 export class RowCheck {
   readonly #options: RowCheckOptions
-  readonly #decimals = new Map<string, number>()
 
   constructor(options: RowCheckOptions) {
     this.#options = options
-    for (const { mint, decimals } of new CashList().mints)
-      if (decimals !== null) this.#decimals.set(pubkeyMapKey(mint), decimals)
   }
 
   /** Checks a row. The first fault found is the reason of a refusal. */
@@ -73,7 +73,7 @@ export class RowCheck {
     const { venue, program } = this.#venueOf(cells)
     const [inMint, outMint] = [mintOf(cells, 'in_mint'), mintOf(cells, 'out_mint')]
     if (samePubkey(inMint, outMint)) throw new RefusedRow('same-mint', 'both mints are the same')
-    const legs = this.#legsOf(cells, inMint, outMint)
+    const legs = legsOf(cells, inMint, outMint)
     const fact: TradeFact = {
       slot,
       blockTime,
@@ -88,8 +88,6 @@ export class RowCheck {
       details: detailsOf(cells, legs)
     }
     positiveOf(cells, 'price')
-    this.#remember(fact.in)
-    this.#remember(fact.out)
     return fact
   }
 
@@ -119,55 +117,67 @@ export class RowCheck {
     if (venue === null) throw new RefusedRow('missing-field', 'the row has neither a venue nor a program')
     return { venue, program }
   }
+}
 
-  #legsOf(cells: RowCells, inMint: Pubkey, outMint: Pubkey): { readonly in: FactLeg; readonly out: FactLeg } {
-    const listed = addressOf(cells, 'mint')
-    const ofListed = decimalsOf(cells, 'decimals')
-    const stated = (mint: Pubkey, field: 'in_decimals' | 'out_decimals'): number | null =>
-      decimalsOf(cells, field) ?? (listed !== null && samePubkey(wrapped(listed), mint) ? ofListed : null)
-    return {
-      in: this.#legOf(cells, 'in', inMint, stated(inMint, 'in_decimals')),
-      out: this.#legOf(cells, 'out', outMint, stated(outMint, 'out_decimals'))
-    }
+function legsOf(
+  cells: RowCells,
+  inMint: Pubkey,
+  outMint: Pubkey
+): { readonly in: FactLeg; readonly out: FactLeg } {
+  const listed = addressOf(cells, 'mint')
+  const ofListed = decimalsOf(cells, 'decimals')
+  const stated = (mint: Pubkey, field: 'in_decimals' | 'out_decimals'): number | null =>
+    decimalsOf(cells, field) ?? (listed !== null && samePubkey(wrapped(listed), mint) ? ofListed : null)
+  return {
+    in: legOf(cells, 'in', inMint, stated(inMint, 'in_decimals')),
+    out: legOf(cells, 'out', outMint, stated(outMint, 'out_decimals'))
   }
+}
 
-  #legOf(cells: RowCells, side: 'in' | 'out', mint: Pubkey, decimals: number | null): FactLeg {
-    const known = this.#decimals.get(pubkeyMapKey(mint))
-    if (known !== undefined && decimals !== null && known !== decimals)
-      throw new RefusedRow(
-        'decimals-contradict',
-        `mint ${cells[`${side}_mint`]} has ${decimals} decimals here, and ${known} before`
-      )
-    const raw = cells[`${side}_amount_raw`] ?? null
-    const human = cells[`${side}_amount`] ?? null
-    if (raw !== null) {
-      const amountRaw = accepted(readRawAmount(raw))
-      return { mint, decimals: decimals ?? impliedDecimals(amountRaw, human), amountRaw }
-    }
-    if (human === null) throw new RefusedRow('missing-field', `the row has no ${side}_amount_raw`)
-    const places = decimals ?? known
-    if (places === undefined) throw new RefusedRow('missing-field', `the row has no ${side}_decimals`)
-    return { mint, decimals: places, amountRaw: accepted(readHumanAmount(human, places)) }
-  }
+const CASH = new CashList()
 
-  #remember({ mint, decimals }: FactLeg): void {
-    if (decimals === null || this.#decimals.size >= MINTS_MAX) return
-    this.#decimals.set(pubkeyMapKey(mint), decimals)
+/** Reads one side. Decimals that another row states do not count: base units would depend on the order of the rows. */
+function legOf(cells: RowCells, side: 'in' | 'out', mint: Pubkey, decimals: number | null): FactLeg {
+  const known = CASH.of(mint)?.decimals ?? null
+  if (known !== null && decimals !== null && known !== decimals)
+    throw new RefusedRow(
+      'decimals-contradict',
+      `mint ${cells[`${side}_mint`]} has ${decimals} decimals here, and ${known} on the chain`
+    )
+  const raw = cells[`${side}_amount_raw`] ?? null
+  const human = cells[`${side}_amount`] ?? null
+  if (raw !== null) {
+    const amountRaw = accepted(readRawAmount(raw))
+    return { mint, decimals: decimals ?? impliedDecimals(amountRaw, human), amountRaw }
   }
+  if (human === null) throw new RefusedRow('missing-field', `the row has no ${side}_amount_raw`)
+  const places = decimals ?? known
+  if (places === null)
+    throw new RefusedRow(
+      'missing-field',
+      `the row has no ${side}_decimals, without which ${side}_amount has no base units`
+    )
+  return { mint, decimals: places, amountRaw: accepted(readHumanAmount(human, places)) }
 }
 
 /** Returns the USD per SOL that a row states, or by which its values were computed. */
 function solUsdOf(cells: RowCells, legs: { readonly in: FactLeg; readonly out: FactLeg }): number | null {
-  const stated = positiveOf(cells, 'sol_usd')
+  const stated = positiveOf(cells, 'sol_usd', SOL_USD_MAX)
   const [amountUsd, priceUsd] = [positiveOf(cells, 'amount_usd'), positiveOf(cells, 'price_usd')]
   const { in: paid, out: received } = legs
   if (stated !== null || paid.decimals === null || received.decimals === null) return stated
-  return valuedSolUsd(
+  const valued = valuedSolUsd(
     amountUsd,
     priceUsd,
     { ...paid, decimals: paid.decimals },
     { ...received, decimals: received.decimals }
   )
+  if (valued !== null && valued > SOL_USD_MAX)
+    throw new RefusedRow(
+      'bad-price',
+      `amount_usd ${shown(cells.amount_usd!)} gives SOL a price of ${valued} USD`
+    )
+  return valued
 }
 
 function detailsOf(
@@ -258,13 +268,19 @@ function placeOf(cells: RowCells): FactPlace {
   }
 }
 
-/** Checks a price: a number above 0; null if the row has none. */
-function positiveOf(cells: RowCells, field: 'price' | 'sol_usd' | 'amount_usd' | 'price_usd'): number | null {
+/** Checks a price: a number above 0 and up to a limit; null if the row has none. */
+function positiveOf(
+  cells: RowCells,
+  field: 'price' | 'sol_usd' | 'amount_usd' | 'price_usd',
+  max = PRICE_MAX
+): number | null {
   const text = cells[field] ?? null
   if (text === null) return null
   const value = Number(text)
-  if (parseDecimal(text) === null || !Number.isFinite(value) || value <= 0)
+  if (parseDecimal(text) === null || !(value > 0))
     throw new RefusedRow('bad-price', `${field} ${shown(text)} is not a number above 0`)
+  if (value > max)
+    throw new RefusedRow('bad-price', `${field} ${shown(text)} is above ${max}, so it is no price`)
   return value
 }
 

@@ -18,6 +18,12 @@ export interface RowReport {
   /** Block times of accepted rows, in ISO 8601. */
   readonly times: { readonly from: string; readonly to: string } | null
   readonly mints: number
+  /** Mints for which rows state different decimals. Rows with others than those that count are held back. */
+  readonly contradicted_mints: {
+    readonly count: number
+    /** The first ones by address. */
+    readonly first: readonly { readonly mint: string; readonly decimals: readonly number[] }[]
+  }
   /** Accepted rows by venue. */
   readonly venues: Readonly<Record<string, number>>
   /** Files by mapping. */
@@ -40,7 +46,7 @@ interface ReasonReport {
 
 /** Summarizes a tally. `leftOut` counts the files that hold no trade rows. */
 export function rowReport(tally: RowTally, leftOut: number): RowReport {
-  const { refusals, times } = tally
+  const { refusals, times, contradictedMints } = tally
   return {
     files: tally.files,
     files_left_out: leftOut,
@@ -51,6 +57,10 @@ export function rowReport(tally: RowTally, leftOut: number): RowReport {
     slots: tally.slots,
     times: times && { from: isoText(times.from), to: isoText(times.to) },
     mints: tally.mints,
+    contradicted_mints: {
+      count: contradictedMints.length,
+      first: contradictedMints.slice(0, SHOWN_PER_REASON)
+    },
     venues: Object.fromEntries(
       VENUE_IDS.flatMap((venue) => {
         const count = tally.byVenue.get(venue) ?? 0
@@ -81,7 +91,7 @@ export function reportLines(report: RowReport): readonly string[] {
   if (times !== null) lines.push(`times ${times.from} to ${times.to}`)
   if (accepted > 0) lines.push(`${report.mints} mints`)
   for (const [venue, count] of Object.entries(report.venues)) lines.push(`${venue}: ${count} trades`)
-  return [...lines, ...refusalLines(report.refusals)]
+  return [...lines, ...refusalLines(report.refusals), ...contradictionLines(report)]
 }
 
 /** Formats refusals for a terminal. */
@@ -93,6 +103,16 @@ export function refusalLines(refusals: readonly ReasonReport[]): string[] {
     ),
     ...(count > SHOWN_PER_REASON ? [`  and ${count - SHOWN_PER_REASON} more`] : [])
   ])
+}
+
+/** Names mints for which rows state different decimals. */
+export function contradictionLines({ contradicted_mints: { count, first } }: RowReport): string[] {
+  if (count === 0) return []
+  return [
+    `rows state different decimals: ${count} mints`,
+    ...first.map(({ mint, decimals }) => `  ${mint}: ${decimals.join(' and ')}`),
+    ...(count > SHOWN_PER_REASON ? [`  and ${count - SHOWN_PER_REASON} more`] : [])
+  ]
 }
 
 const isoText = (seconds: number): string => `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`

@@ -1,8 +1,8 @@
 import type { VenueId } from '../../chain/venue-id.ts'
-import { pubkeyMapKey } from '../../chain/pubkey.ts'
+import { pubkeyMapKey, pubkeyOfMapKey, pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { Mapping } from './mapping.ts'
 import { RefusalTally } from './row-refusal.ts'
-import type { TradeFact } from './trade-fact.ts'
+import type { FactLeg, TradeFact } from './trade-fact.ts'
 
 /** The lowest and the highest of some numbers. */
 export interface NumberRange {
@@ -10,8 +10,9 @@ export interface NumberRange {
   readonly to: number
 }
 
-/** Maximum mints that are counted one by one, 100 bytes each. */
+/** Maximum mints that are counted one by one, 150 bytes each. */
 const MINTS_MAX = 500_000
+const NONE: readonly number[] = []
 
 /** Counts the rows of an import. */
 export class RowTally {
@@ -19,7 +20,8 @@ export class RowTally {
   readonly byVenue = new Map<VenueId, number>()
   /** Number of files by the name of their mapping. */
   readonly byMapping = new Map<string, number>()
-  readonly #mints = new Set<string>()
+  /** Decimals that accepted rows state, by mint. */
+  readonly #mints = new Map<string, readonly number[]>()
   files = 0
   /** Rows that were read, refused ones included. */
   rows = 0
@@ -44,8 +46,27 @@ export class RowTally {
     if (slot === null) this.withoutSlot++
     this.slots = widened(this.slots, slot)
     this.times = widened(this.times, blockTime)
-    if (this.#mints.size >= MINTS_MAX) return
-    this.#mints.add(pubkeyMapKey(paid.mint)).add(pubkeyMapKey(received.mint))
+    this.#note(paid)
+    this.#note(received)
+  }
+
+  #note({ mint, decimals }: FactLeg): void {
+    const text = pubkeyMapKey(mint)
+    const known = this.#mints.get(text)
+    if (known === undefined && this.#mints.size >= MINTS_MAX) return
+    const isKnown = known !== undefined && (decimals === null || known.includes(decimals))
+    if (!isKnown) this.#mints.set(text, decimals === null ? NONE : [...(known ?? NONE), decimals])
+  }
+
+  /** Mints for which rows state different decimals, by address, with these decimals, ascending. */
+  get contradictedMints(): { readonly mint: string; readonly decimals: readonly number[] }[] {
+    return [...this.#mints]
+      .filter(([, decimals]) => decimals.length > 1)
+      .map(([text, decimals]) => ({
+        mint: pubkeyToBase58(pubkeyOfMapKey(text)),
+        decimals: decimals.toSorted((a, b) => a - b)
+      }))
+      .sort((a, b) => (a.mint < b.mint ? -1 : 1))
   }
 
   /** Mints of accepted rows. */

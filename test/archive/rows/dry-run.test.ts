@@ -65,6 +65,7 @@ t.test('a dry run without refusals exits with 0, and prints JSON', async (t) => 
       slots: { from: 254_170_887, to: 254_170_889 },
       times: { from: '2024-03-09T16:00:00Z', to: '2024-03-09T16:00:02Z' },
       mints: 2,
+      contradicted_mints: { count: 0, first: [] },
       venues: { pumpfun: 6 },
       mappings: { millrace: 2 },
       refusals: []

@@ -7,9 +7,10 @@ import t, { type Test } from 'tap'
 import { pubkeyFromBase58 } from '../../../src/chain/pubkey.ts'
 import { archiveConfigOf, openArchiveToRead, storeDirectory } from '../../../src/store/opening.ts'
 import { runCommand } from '../../cli/run-command.ts'
+import { IS_LONG } from '../../random-runs.ts'
 import { configIn } from '../recorded-market.ts'
 import { csvText, fileBytes, ndjsonText, PUMP_MINT, WSOL, type SampleRow } from './sample-rows.ts'
-import { archived, FIRST_SLOT, importing, tradeRows } from './trade-rows.ts'
+import { archived, FIRST_SLOT, FIRST_TIME, importing, tradeRows } from './trade-rows.ts'
 
 const ROWS = tradeRows(120)
 
@@ -108,7 +109,8 @@ t.test('an import that is killed at any point and continued stores the same rows
   // The second import comes before the first one's end, so it is folded in a second store.
   const dataDir = dataFolder()
   t.equal((await importing(dataDir, middle)).code, 0)
-  const points = [...Array.from({ length: 6 }, () => ['facts', 1]), ['blocks', 7], ['blocks', 20]] as const
+  const ofFacts = Array.from({ length: IS_LONG ? 18 : 6 }, () => ['facts', 1])
+  const points = [...ofFacts, ['blocks', 7], ['blocks', 20]] as const
   for (const [at, [point, number]] of points.entries()) {
     const folder = join(directory, 'facts', String(at))
     // The runner's own settings would be unknown to the command.
@@ -156,13 +158,32 @@ t.test(
   }
 )
 
+t.test('a file that overlaps the index by 1,000 trades gives the rows before it alone', async (t) => {
+  t.testdir()
+  const rows = tradeRows(1_200)
+  const { openStore } = await import('../../../src/store/opening.ts')
+  const { loneIngester } = await import('../../actors/ingest/lone-ingester.ts')
+  const [dataDir, before] = [dataFolder(), dataFolder()]
+  const store = await openStore(configIn(dataDir))
+  const live = { slot: FIRST_SLOT + 100, blockTime: FIRST_TIME + 50, parentSlot: FIRST_SLOT + 99 }
+  const ingester = await loneIngester(store)
+  const block = { ...live, transactions: [], votes: 0 }
+  await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: 0 })
+  await store.close()
+  const { code, lines } = await importing(dataDir, fileOf(t, 'overlapping.csv', rows))
+  t.equal(code, 0)
+  t.ok(lines.some((line) => line.startsWith('1000 rows are left out, because the index has their slots')))
+  await importing(before, fileOf(t, 'before.csv', rows.slice(0, 200)))
+  t.strictSame(await archived(dataDir), await archived(before))
+})
+
 t.test('refused rows are counted, and all are in a file beside the archive', async (t) => {
   const directory = t.testdir()
   const bad: SampleRow[] = [
     { ...ROWS[1]!, price: '0' },
     { ...ROWS[2]!, in_amount_raw: '-1' },
     { ...ROWS[3]!, venue: 'uniswap' },
-    { ...ROWS[4]!, decimals: 7 },
+    { ...ROWS[4]!, mint: WSOL, decimals: 7 },
     { ...ROWS[5]!, block_time: 4_000_000_000 }
   ]
   const rows = [ROWS[0]!, ROWS[6]!, ...bad].map((row) => ({ price: null, ...row }))
@@ -200,6 +221,60 @@ t.test('rows that lack something are held back until another file supplies it', 
   const { code } = await importing(dataDir, fileOf(t, 'one.csv', ROWS.slice(1, 2)))
   t.equal(code, 0)
   t.strictSame(await archived(dataDir), whole)
+})
+
+t.test(
+  'a file of slots alone is held back as a whole, and the report says what supplies the times',
+  async (t) => {
+    t.testdir()
+    const dataDir = dataFolder()
+    const untimed = fileOf(
+      t,
+      'untimed.csv',
+      ROWS.slice(20, 40).map(({ block_time: _, ...row }) => row)
+    )
+    const held = await importing(dataDir, untimed)
+    t.equal(held.code, 1)
+    t.match(held.lines.join('\n'), /^held back, unknown-time: 20 rows; .*`archive backfill`$/m)
+    // The slots around them have times, from which nothing is computed.
+    const around = fileOf(t, 'around.csv', [...ROWS.slice(0, 20), ...ROWS.slice(40)])
+    const [both, apart] = [await importing(dataDir, around), dataFolder()]
+    t.match(both.lines.join('\n'), 'held back, unknown-time: 20 rows')
+    await importing(apart, around)
+    t.strictSame(await archived(dataDir), await archived(apart))
+    const { code } = await importing(dataDir, fileOf(t, 'times.csv', ROWS.slice(20, 40)))
+    t.equal(code, 0)
+    t.strictSame(await archived(dataDir), whole)
+  }
+)
+
+t.test('decimals that contradict one another are named, and count in every order of the files', async (t) => {
+  t.testdir()
+  const files = [
+    fileOf(t, 'six.csv', ROWS.slice(1, 5)),
+    fileOf(
+      t,
+      'seven.csv',
+      ROWS.slice(6, 8).map((row) => ({ ...row, decimals: 7 }))
+    )
+  ]
+  const stores: unknown[] = []
+  for (const order of [files, files.toReversed()]) {
+    const dataDir = dataFolder()
+    for (const path of order) await importing(dataDir, path)
+    stores.push(await archived(dataDir))
+    const { code, lines } = await importing(dataDir, ...order)
+    t.equal(code, 1)
+    t.ok(lines.includes('rows state different decimals: 1 mints'), lines.join('\n'))
+    t.ok(lines.includes(`  ${PUMP_MINT}: 6 and 7`))
+    t.ok(lines.some((line) => line.startsWith('held back, decimals-contradict: 2 rows; ')))
+  }
+  t.strictSame(stores[0], stores[1])
+  const dry = await runCommand(['archive', 'import', ...files, '--dry-run', '--json'])
+  t.equal(dry.code, 1)
+  t.match(dry.rows(), [
+    { refused: 0, contradicted_mints: { count: 1, first: [{ mint: PUMP_MINT, decimals: [6, 7] }] } }
+  ])
 })
 
 t.test('rows without a slot come from NDJSON, and are served with the place of their time', async (t) => {
