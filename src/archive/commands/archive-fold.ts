@@ -15,24 +15,17 @@ import { CanonicalBlocks } from '../facts/canonical-blocks.ts'
 import type { FoldTally } from '../facts/held-back.ts'
 import { MintDecimals } from '../facts/mint-decimals.ts'
 import { readFoldNumber, recordFoldNumber } from '../fold-number.ts'
+import type { FoldProgress } from './fold-progress.ts'
 import type { OwnArchive } from './own-archive.ts'
 import { FoldedRanges } from './settled-ranges.ts'
 import { removeOtherKeyspace, SecondKeyspace } from './second-keyspace.ts'
 import { SecondDirectory, type SecondStore } from './second-store.ts'
 
-/** Blocks that a fold has committed so far. */
-export interface FoldCounts {
-  blocks: number
-  trades: number
-  /** The last committed slot; null before the first. */
-  slot: number | null
-}
-
 export interface FoldTools {
   readonly config: Config
   readonly firstLive: SlotRow | null
   readonly tally: FoldTally
-  readonly counts: FoldCounts
+  readonly progress: FoldProgress
   /** Called after each block. */
   readonly onCommitted: () => void
   readonly signal: AbortSignal
@@ -132,11 +125,12 @@ async function foldInto(
   stampFile: string,
   setHeldBack: (hasHeldBack: boolean) => Promise<void>
 ): Promise<void> {
-  const { config, firstLive, tally, counts, signal } = tools
+  const { config, firstLive, tally, progress, signal } = tools
   const { venues, usdMints, hasTimed } = state.value
   const stamp = new ImportStamp(stampFile, storage.blocks, systemPorts.clock)
   const decimals = new MintDecimals(facts)
   const ranges = await FoldedRanges.open(storage, facts, venues)
+  await progress.begin(facts, await storage.blocks.head(), firstLive)
   const canonical = (after: SlotRow | null) =>
     new CanonicalBlocks({
       ...{ facts, decimals, firstLive, after, hasTimed, tally },
@@ -157,9 +151,7 @@ async function foldInto(
         clock: systemPorts.clock,
         onCommitted: ({ whole }, { slot, trades }) => {
           if (whole !== null) ranges.add(whole)
-          counts.blocks++
-          counts.trades += slot.trades
-          counts.slot = slot.slot
+          progress.committed(slot)
           tally.outliers += trades.filter(isOutlier).length
           stamp.committed()
           tools.onCommitted()
@@ -168,9 +160,12 @@ async function foldInto(
       signal
     )
     await ranges.record(storage, state.value.sources)
-  } finally {
-    await stamp.close()
+  } catch (error) {
+    // The first failure says what is wrong, such as a full disk.
+    await stamp.close().catch(() => undefined)
+    throw error
   }
+  await stamp.close()
 }
 
 /** Returns whether a price counts for nothing because it is far from those before, and not because its trade is dust. */

@@ -6,8 +6,9 @@ import { openArchiveToRead } from '../../store/opening.ts'
 import type { Archive } from '../archive.ts'
 import type { FoldTally } from '../facts/held-back.ts'
 import { archiveStanding } from '../standing.ts'
-import { foldFacts, type FoldCounts, type FoldOutcome } from './archive-fold.ts'
-import { foldProgressText, replacedText } from './import-report.ts'
+import { foldFacts, type FoldOutcome } from './archive-fold.ts'
+import { FoldProgress } from './fold-progress.ts'
+import { replacedText } from './import-report.ts'
 import type { OwnArchive } from './own-archive.ts'
 
 const PROGRESS_MS = 1_000
@@ -53,12 +54,10 @@ export async function runFold(
   archive: OwnArchive,
   { config, firstLive, tally, signal, stdout, tell }: FoldRun
 ): Promise<FoldOutcome['kind']> {
-  const startedMs = systemPorts.clock.now()
-  const last = firstLive === null ? null : firstLive.slot
-  const counts: FoldCounts = { blocks: 0, trades: 0, slot: null }
+  const progress = new FoldProgress(systemPorts.clock)
   const { kind, staying, replace } = await foldFacts(archive, {
-    ...{ config, firstLive, tally, counts, signal },
-    onCommitted: () => tell(() => foldProgressText(counts, systemPorts.clock.now() - startedMs, last))
+    ...{ config, firstLive, tally, progress, signal },
+    onCommitted: () => tell(() => progress.line())
   })
   if (kind === 'interrupted') return kind
   if (staying !== null) stdout(replacedText(staying))

@@ -4,7 +4,6 @@ import type { Archive } from '../archive.ts'
 import type { FoldTally, HeldBackReason } from '../facts/held-back.ts'
 import { contradictionLines, refusalLines, rowReport } from '../rows/row-report.ts'
 import type { RowTally } from '../rows/row-tally.ts'
-import type { FoldCounts } from './archive-fold.ts'
 import type { BlockTally } from './block-reading.ts'
 
 /** The outcome of an import. */
@@ -45,18 +44,8 @@ export function progressText(what: string, count: number, unit: string, share: n
   return `${what}, ${Math.floor(100 * Math.min(share, 1))} %: ${count} ${unit}, ${rate} ${unit}/s${left}`
 }
 
-/** Formats the progress of a fold. */
-export function foldProgressText(
-  { blocks, trades, slot }: FoldCounts,
-  ms: number,
-  last: number | null
-): string {
-  const rate = (trades / Math.max(ms / 1_000, 0.001)).toFixed(0)
-  const end = last === null ? '' : `, of the slots below ${last}`
-  return `folding, slot ${slot ?? '–'}${end}: ${blocks} blocks, ${trades} trades, ${rate} trades/s`
-}
-
-function durationText(ms: number): string {
+/** Describes a duration in the unit that suits its length. */
+export function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1_000)
   if (seconds < 120) return `${seconds} s`
   return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`
@@ -146,6 +135,10 @@ export function foldLines(fold: FoldTally): string[] {
     lines.push(`${fold.outliers} trades have a price far from those before, which forms no candle`)
   return lines
 }
+
+/** Says that a write has failed because the disk is full. */
+export const fullDiskText = (dataDir: string): string =>
+  `the disk of ${dataDir} is full; free some space, and rerun the command to continue`
 
 /** Says that services leave a keyspace that is no longer the archive. */
 export function replacedText(keyspace: string): string {
