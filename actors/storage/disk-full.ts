@@ -18,7 +18,7 @@ export async function refusedOnFullDisk<T>(directory: string, step: () => Promis
  * Tells whether an error, or its cause, is a full disk. The system says so by code, the storage engine by its text
  * alone.
  */
-function isDiskFull(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, message, cause } = error as NodeJS.ErrnoException
   return code === 'ENOSPC' || /no space left on device/i.test(message) || isDiskFull(cause)

@@ -20,20 +20,20 @@ export function canMount(): boolean {
  * Makes a folder and mounts a memory disk on a path in it, with some kilobytes free. Both are removed when the test has
  * ended.
  */
-export function smallDisk(t: Test, path: string, freeKb: number): string {
-  const { folder, end } = makeDisk(path)
+export function smallDisk(t: Test, path: string, freeKb: number, diskKb = DISK_KB): string {
+  const { folder, end } = makeDisk(path, diskKb)
   t.teardown(end)
-  writeFileSync(join(folder, path, 'filler'), Buffer.alloc((DISK_KB - freeKb) * 1_024))
+  writeFileSync(join(folder, path, 'filler'), Buffer.alloc((diskKb - freeKb) * 1_024))
   return folder
 }
 
-function makeDisk(path: string): { folder: string; end: () => void } {
+function makeDisk(path: string, diskKb = DISK_KB): { folder: string; end: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-disk-'))
   const mounted = join(folder, path)
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   try {
     mkdirSync(mounted, { recursive: true })
-    const args = ['-t', 'tmpfs', '-o', `size=${DISK_KB}k`, 'tmpfs', mounted]
+    const args = ['-t', 'tmpfs', '-o', `size=${diskKb}k`, 'tmpfs', mounted]
     execFileSync('mount', args, { stdio: 'ignore' })
   } catch (error) {
     remove()

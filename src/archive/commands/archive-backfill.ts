@@ -1,6 +1,8 @@
 import { refuseDamage } from '../../../actors/archive/fold-archive.ts'
+import { isDiskFull } from '../../../actors/storage/disk-full.ts'
 import { backoffMs, jittered } from '../../../machines/backoff.ts'
 import { BadUsage, type Invocation } from '../../kernel/cli/command.ts'
+import { isSystemError } from '../../kernel/cli/system-error.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import type { SlotRow } from '../../market/rows.ts'
@@ -22,7 +24,7 @@ import { addBlocks, type BlockAddition } from './added-blocks.ts'
 import { backfillPlan, foreignChain, spanText } from './backfill-plan.ts'
 import { BackfillProgress } from './backfill-progress.ts'
 import { foldedEnds, onceASecond, runFold, settleSettings } from './fold-run.ts'
-import { archiveText, foldLines } from './import-report.ts'
+import { archiveText, foldLines, fullDiskText } from './import-report.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
 import { recoverArchive } from './second-store.ts'
 
@@ -77,9 +79,12 @@ export async function backfillArchive(invocation: Invocation<BackfillOptions>): 
     }
   } catch (error) {
     if (interrupted.aborted) complain('interrupted; rerun the command to continue')
+    else if (isDiskFull(error)) complain(fullDiskText(config.dataDir))
     else if (error instanceof ServiceError) complain(error.detail)
     else if (error instanceof NodeError) complain(`${error.message}; rerun the command to continue`)
     else if (error instanceof Refused) complain(error.message)
+    else if (isSystemError(error))
+      complain(`a file of the archive cannot be written (${error.message}); rerun the command to continue`)
     else throw error
     return 1
   } finally {

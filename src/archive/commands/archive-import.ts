@@ -5,6 +5,7 @@ import type { VenueId } from '../../chain/venue-id.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
+import { isSystemError } from '../../kernel/cli/system-error.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import { systemPorts } from '../../ports.ts'
 import { importStanding } from '../../recorded/import-standing.ts'
@@ -23,9 +24,10 @@ import { RowCheck } from '../rows/row-check.ts'
 import { RefusalTally } from '../rows/row-refusal.ts'
 import { RowTally } from '../rows/row-tally.ts'
 import { foldedEnds, onceASecond, runFold, settleSettings } from './fold-run.ts'
+import { isDiskFull } from '../../../actors/storage/disk-full.ts'
 import { refuseDamage } from '../../../actors/archive/fold-archive.ts'
 import { BlockTally, readBlocks } from './block-reading.ts'
-import { importLines, problemText, progressText, type ImportOutcome } from './import-report.ts'
+import { fullDiskText, importLines, problemText, progressText, type ImportOutcome } from './import-report.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
 import { RefusedFile } from './refused-file.ts'
 import { readRows } from './row-reading.ts'
@@ -69,8 +71,11 @@ export async function importArchive(
     }
   } catch (error) {
     if (interrupted.aborted) complain('interrupted; rerun the command to continue')
+    else if (isDiskFull(error)) complain(fullDiskText(config.dataDir))
     else if (error instanceof ServiceError) complain(error.detail)
     else if (error instanceof Refused) complain(error.message)
+    else if (isSystemError(error))
+      complain(`a file of the archive cannot be written (${error.message}); rerun the command to continue`)
     else throw error
     return 1
   }
