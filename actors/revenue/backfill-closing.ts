@@ -73,11 +73,16 @@ export class BackfillClosing {
       signal
     )
     if (check === null) return DIFFERENT.floorMs / 10
-    const { slot, differences } = check
+    const { slot, differences, unrewarded } = check
+    const others = backfill.job.holes.filter(({ reason }) => reason !== 'rewards-absent')
     const count = differences.length
     await backfill.save({
       phase: count === 0 ? 'done' : 'checking',
       check: { slot, count, differences: differences.slice(0, DIFFERENCES_STORED_MAX) },
+      holes: [
+        ...others,
+        ...(unrewarded === null ? [] : [{ reason: 'rewards-absent' as const, ...unrewarded, blocks: null }])
+      ],
       note: null
     })
     if (count === 0) return 0

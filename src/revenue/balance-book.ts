@@ -30,6 +30,12 @@ export class BalanceBook {
     return new Set([...this.#balances.values()].map(({ account }) => account))
   }
 
+  /** Returns the lamports of an account before its first row; null if it has none. */
+  firstLamports(account: string): bigint | null {
+    const native = [...this.#balances.values()].find((each) => each.isNative && each.account === account)
+    return native?.first ?? null
+  }
+
   /**
    * Lists the balances of some accounts that differ from those of the chain. An account without a row counts only if the
    * ledger has everything since the first block: then it must be empty.

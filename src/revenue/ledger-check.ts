@@ -1,9 +1,11 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { BalanceBook } from './balance-book.ts'
+import { isRewarded, type ChainBalance } from './chain-balance.ts'
 import type { BalanceDifference } from './backfill-document.ts'
 import type { HistoryNode } from './history-node.ts'
 import { LedgerReader, type LedgerPlace } from './ledger-reader.ts'
-import { segmentsOf } from './watch-history.ts'
+import type { SlotRange } from './slot-ranges.ts'
+import { segmentsOf, slotsBySignatures } from './watch-history.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
 /** Rows of one read: 1 MB. */
@@ -18,6 +20,8 @@ export interface LedgerCheck {
   /** Number of compared accounts. */
   readonly accounts: number
   readonly differences: readonly BalanceDifference[]
+  /** Slots in which rewards of the address may be missing, although all balances are equal; null if none can be missing. */
+  readonly unrewarded: SlotRange | null
 }
 
 export interface CheckDeps {
@@ -45,6 +49,7 @@ export async function checkLedger(
   const accounts = [...new Set([address, ...book.accounts, ...(await node.tokenAccounts(address, signal))])]
   const differences: BalanceDifference[] = []
   let slot = first
+  let own: ChainBalance | undefined
   for (let from = 0; from < accounts.length; from += ACCOUNTS_AT_ONCE) {
     const some = accounts.slice(from, from + ACCOUNTS_AT_ONCE)
     const answer = await node.balances(some, slot, signal)
@@ -55,8 +60,19 @@ export async function checkLedger(
     slot = answer.slot
     const chain = new Map(some.map((account, at) => [account, answer.balances[at]!]))
     differences.push(...book.differences(address, chain, isWhole(watched)))
+    own ??= chain.get(address)
   }
-  return { slot, accounts: accounts.length, differences }
+  const unrewarded = mayLackRewards(own!, book.firstLamports(address)) ? slotsBySignatures(watched) : null
+  return { slot, accounts: accounts.length, differences, unrewarded }
+}
+
+/**
+ * Tells whether rewards from before the first row may be missing: signatures do not find them, and no sum has them. Later ones
+ * are a difference. A balance of 0 before the first row has none in it. An account that is gone may have been one of stake.
+ */
+function mayLackRewards(own: ChainBalance, first: bigint | null): boolean {
+  if (first === 0n) return false
+  return isRewarded(own) || (own.program === null && first !== null)
 }
 
 /** Tells whether a ledger has everything since the first block. */

@@ -138,3 +138,10 @@ export function wantedSlots(
     [{ from: 0, to: sinceSlot - 1 }]
   )
 }
+
+/** Returns the slots whose rows were found by signatures, from the first to the last one; null if no slots were read that way. */
+export function slotsBySignatures({ history = NO_HISTORY }: Pick<LedgerExtent, 'history'>): SlotRange | null {
+  const read = without(history.archived, history.imported)
+  const [first, last] = [read[0], read.at(-1)]
+  return first === undefined || last === undefined ? null : { from: first.from, to: last.to }
+}

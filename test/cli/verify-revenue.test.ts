@@ -1,4 +1,8 @@
-import t from 'tap'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { systemPorts } from '../../src/ports.ts'
+import { RpcHistoryNode } from '../../src/revenue/history-node.ts'
 import { LEDGER_PIECE } from '../../src/revenue/ledger-document.ts'
 import { Documents } from '../../storage/documents.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
@@ -31,7 +35,10 @@ t.test('ledgers that equal the chain are verified, and each difference is printe
   await world.stop()
   const equal = await verify()
   t.match(equal, { code: 0, lines: [] })
-  t.match(equal.stderr, /\d+ accounts of 2 ledgers compared, 0 differences, 0 ledgers not compared/)
+  t.match(
+    equal.stderr,
+    /\d+ accounts of 2 ledgers compared, 0 differences, 0 ledgers that may lack rewards, 0 ledgers not compared/
+  )
 
   const pieces = new Documents(world.storage.documents, LEDGER_PIECE)
   const all = await pieces.all(first)
@@ -53,6 +60,60 @@ t.test('ledgers that equal the chain are verified, and each difference is printe
     code: 2,
     stderr: /set the node to compare with/
   })
+})
+
+/** Passes requests to a node, and answers that some accounts belong to the stake program. */
+async function nodeOfStakes(t: Test, url: string, stakes: readonly string[]): Promise<string> {
+  const server = createServer((asked, reply) => {
+    void (async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of asked) chunks.push(chunk as Buffer)
+      const body = Buffer.concat(chunks).toString()
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body
+      })
+      const { method, params } = JSON.parse(body) as { method: string; params: [string[]] }
+      const result = (await answer.json()) as { result: { value: { owner: string }[] } }
+      if (method === 'getMultipleAccounts')
+        for (const [at, account] of params[0].entries())
+          if (stakes.includes(account))
+            result.result.value[at]!.owner = 'Stake11111111111111111111111111111111111111'
+      reply.setHeader('content-type', 'application/json').end(JSON.stringify(result))
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('the history of a stake account from a node may lack rewards, and is never complete', async (t) => {
+  const world = await LedgerWorld.open(t, 53)
+  const [stake, wallet] = world.wallets as [string, string]
+  await world.slots(40)
+  for (const address of [stake, wallet]) await watchSince(world, address, { slot: 20, ts: null })
+  await world.settled('begun')
+  const local = await startNode(t, world.bank)
+  const url = await nodeOfStakes(t, urlOf(local), [stake])
+  const node = new RpcHistoryNode(() => [url], systemPorts.clock, 100_000)
+  const running = startBackfill(node, world.storage)
+  await whole(world, [stake, wallet])
+  await running.stop()
+  await node.close()
+  const watched = (await world.watched()).find(({ address }) => address === stake)!
+  const to = watched.captureFrom!.slot - 1
+  const hole = { reason: 'rewards-absent', from: 20, to }
+  t.strictSame((await jobIn(world.storage, stake))!.holes, [{ ...hole, blocks: null }])
+  t.strictSame((await jobIn(world.storage, wallet))!.holes, [], 'no wallet has rewards of stake')
+  await world.settled('at the end')
+  await world.stop()
+  const said = await runCommand(['verify', '--revenue', '--data-dir', t.testdirName, '--rpc-url', url])
+  t.equal(said.code, 1)
+  t.match(said.rows(), [
+    { kind: 'hole', tenant: 'a', address: stake, reason: 'rewards-absent', from_slot: 20, to_slot: to }
+  ])
+  t.match(said.stderr, /0 differences, 1 ledgers that may lack rewards/)
 })
 
 t.test('a ledger that ends before the node’s newest block is not compared', async (t) => {

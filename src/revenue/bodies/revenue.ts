@@ -139,7 +139,7 @@ const hole = z.object({
   reason: z
     .enum(LEDGER_HOLES)
     .describe(
-      'Data that some blocks do not state. `rewards-absent`: the rewards of the block. `balances-absent`, `token-balances-absent`: the lamports or tokens of the accounts of a transaction. `transactions-unreadable`: a whole transaction'
+      'Data that some blocks do not state. `rewards-absent`: the rewards of the block, or those in the history of an account of stake or votes. `balances-absent`, `token-balances-absent`: the lamports or tokens of the accounts of a transaction. `transactions-unreadable`: a whole transaction'
     ),
   from_slot: schema.count('Slot of the first such block'),
   to_slot: schema.count('Slot of the last such block'),
@@ -169,7 +169,7 @@ export const coverageAnswer = z
           holes: z
             .array(hole)
             .describe(
-              'Data that blocks of the ledger do not state, so that rows may be missing; one hole for each reason. A hole may begin before `live_from`'
+              'Data that blocks of the ledger do not state, so that rows may be missing; one hole for each reason, and one more for each in the history. A hole may begin before `live_from`'
             ),
           complete_from_slot: schema
             .count('Slot')

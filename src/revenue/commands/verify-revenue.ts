@@ -17,7 +17,8 @@ const POLL_INTERVAL_MS = 2_000
 
 /**
  * Compares the ledgers of watched addresses with the node: the first balance of each account, plus all changes, equals its
- * balance now. Prints each difference as a line of JSON. Resolves with 1 if a ledger differs or cannot be compared.
+ * balance now. Prints each difference as a line of JSON. Resolves with 1 if a ledger differs, may lack rewards or cannot be
+ * compared.
  */
 export async function verifyRevenue({
   config,
@@ -30,7 +31,7 @@ export async function verifyRevenue({
   const urls = config.archiveRpcUrl.length > 0 ? config.archiveRpcUrl : config.rpcUrl
   const node = new RpcHistoryNode(() => urls, systemPorts.clock, config.revenueBackfillRps)
   const store = new ReadStore(config, (line) => stderr(`millrace: ${line}`))
-  const counts = { ledgers: 0, accounts: 0, differences: 0, uncompared: 0 }
+  const counts = { ledgers: 0, accounts: 0, differences: 0, holes: 0, uncompared: 0 }
   try {
     const all = (await new WatchedAddresses((await store.current()).documents).all()).map(
       ({ value }) => value
@@ -51,6 +52,7 @@ export async function verifyRevenue({
       counts.ledgers++
       counts.accounts += check.accounts
       counts.differences += check.differences.length
+      if (check.unrewarded !== null) counts.holes++
       for (const line of linesOf(each, check)) stdout(line)
     }
   } catch (error) {
@@ -60,11 +62,11 @@ export async function verifyRevenue({
   } finally {
     await Promise.all([node.close(), store.close()])
   }
-  const { ledgers, accounts, differences, uncompared } = counts
+  const { ledgers, accounts, differences, holes, uncompared } = counts
   stderr(
-    `millrace: ${accounts} accounts of ${ledgers} ledgers compared, ${differences} differences, ${uncompared} ledgers not compared`
+    `millrace: ${accounts} accounts of ${ledgers} ledgers compared, ${differences} differences, ${holes} ledgers that may lack rewards, ${uncompared} ledgers not compared`
   )
-  return differences + uncompared > 0 ? 1 : 0
+  return differences + holes + uncompared > 0 ? 1 : 0
 }
 
 function addressesOf(operands: readonly string[]): ReadonlySet<string> {
@@ -90,24 +92,19 @@ async function comparedWith(
   return check ?? 'it ends before the node’s newest finalized block; start the service, and retry'
 }
 
-/** Formats the differences of a ledger, a line each. */
-const linesOf = (
+/** Formats the differences of a ledger, a line each, and the slots in which rewards may be missing. */
+function linesOf(
   { tenant, address }: WatchedAddress,
-  { slot, differences }: LedgerCheck
-): readonly string[] =>
-  differences.map(({ account, mint, isNative, ledger, chain }) =>
-    JSON.stringify({
-      kind: 'balance',
-      tenant,
-      address,
-      account,
-      mint,
-      is_native: isNative,
-      slot,
-      ledger,
-      chain
-    })
-  )
+  { slot, differences, unrewarded }: LedgerCheck
+): readonly string[] {
+  const balances = differences.map(({ account, mint, isNative, ledger, chain }) => ({
+    ...{ kind: 'balance', tenant, address, account, mint },
+    ...{ is_native: isNative, slot, ledger, chain }
+  }))
+  const hole = unrewarded && { from_slot: unrewarded.from, to_slot: unrewarded.to }
+  const holes = hole === null ? [] : [{ kind: 'hole', tenant, address, reason: 'rewards-absent', ...hole }]
+  return [...balances, ...holes].map((line) => JSON.stringify(line))
+}
 
 /** A store for reading; for an embedded store that a service has open, snapshots of it. */
 class ReadStore {
