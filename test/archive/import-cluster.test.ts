@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { configOf } from '../../src/configuration.ts'
 import { archiveConfigOf, openArchiveToRead, openCoordination } from '../../src/store/opening.ts'
 import { runCommand } from '../cli/run-command.ts'
+import { FaultyNode, type JsonBlock } from '../node/faulty-node.ts'
 import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
 import { endClient } from '../servers/plain-client.ts'
 import { testWithRedis } from '../servers/redis.ts'
@@ -13,6 +15,18 @@ import { portRows } from '../storage/port-rows.ts'
 import { rawClient } from '../storage/scylla-keyspace.ts'
 import { foldedFolder } from './folded-folder.ts'
 import { recordedMarket } from './recorded-market.ts'
+
+/** Number of blocks that come from a node; the folder has them and the later ones. */
+const FIRST = 8
+
+/** Returns the blocks of a folder by slot. */
+const blocksOf = (directory: string, slots: readonly number[]): Map<number, JsonBlock> =>
+  new Map(
+    slots.map((slot) => {
+      const text = readFileSync(join(directory, `${slot}.json`), 'utf8')
+      return [slot, (JSON.parse(text) as { block: JsonBlock }).block]
+    })
+  )
 
 testWithCql(t, 'an archive on a CQL server', async (t, server) => {
   const keyspace = newKeyspaceName()
@@ -38,8 +52,33 @@ testWithCql(t, 'an archive on a CQL server', async (t, server) => {
   t.equal(await openArchiveToRead(config), null, 'nothing is imported yet')
   t.same(await keyspaces(), [], 'reading has created nothing')
 
+  await t.test(
+    'a backfill reads the first blocks from a node, and continues after an interruption',
+    async (t) => {
+      const node = await FaultyNode.start(t, blocksOf(directory, slots))
+      const range = `${slots[0]}..${slots[FIRST - 1]}`
+      const flags = ['--archive-rpc-url', node.url, '--requests-per-second', '1000']
+      const interrupt = new AbortController()
+      node.inject('silent', { kind: 'silent' }, (request) => {
+        if (request.method !== 'getBlock' || request.params[0] !== slots[FIRST - 2]) return false
+        interrupt.abort()
+        return true
+      })
+      const words = ['archive', 'backfill', range, ...flags]
+      t.equal((await runCommand(words, environment, interrupt.signal)).code, 1)
+      node.forgive()
+      const { code, lines, stderr } = await runCommand(words, environment)
+      t.equal(code, 0, stderr)
+      t.match(lines.at(-1), new RegExp(`^the archive has slots ${slots[0]} to ${slots[FIRST - 1]},`))
+      const again = await runCommand(words, environment)
+      t.match([again.code, again.lines[0]], [0, '0 blocks with 0 trades are added'])
+    }
+  )
+
   const { code, lines, stderr } = await runCommand(['archive', 'import', directory], environment)
-  t.match([code, lines], [0, [new RegExp(`^${slots.length} blocks with [1-9]`)]], stderr)
+  const counts = `^${slots.length - FIRST} blocks with [1-9]\\d* trades are imported; ${FIRST} blocks were there before$`
+  t.equal(code, 0, stderr)
+  t.match(lines[0], new RegExp(counts))
   t.same(
     (await keyspaces()).sort(),
     [`${keyspace}_archive`, `${keyspace}_facts`],

@@ -194,6 +194,21 @@ t.test('a broken file is named, and ends the command with 1 after the others are
   t.match(lines.slice(0, 2), [/^5 blocks with/, 'left out of the folders: 1 not-json, 1 other-file'])
 })
 
+t.test('of two chains in one folder the longer one is imported, and each other block is named', async (t) => {
+  const own = slots.slice(0, 5)
+  const folder = folderOf(market, own, 'two-chains')
+  const block = { blockTime: 1, parentSlot: own[2], blockhash: 'A', previousBlockhash: 'B', transactions: [] }
+  writeFileSync(join(folder, 'foreign.json'), JSON.stringify({ slot: slots[5], block }))
+  const dataDir = dataFolder()
+  const { code, lines, stderr } = await importing(dataDir, folder)
+  t.equal(code, 1)
+  t.match(stderr, /^millrace: foreign\.json is left out \(other-chain\): /m)
+  t.match(lines.slice(0, 2), [/^5 blocks with/, 'left out of the folders: 1 other-chain'])
+  const alone = dataFolder()
+  await importing(alone, folderOf(market, own, 'one-chain'))
+  t.same(await archived(dataDir), await archived(alone))
+})
+
 t.test('a folder without blocks is refused, and without an archive the status says so', async (t) => {
   const dataDir = dataFolder()
   t.match(await importing(dataDir, t.testdir()), {

@@ -68,7 +68,7 @@ export const FULL = [
   /^test\/storage\/(scylla-(faults|lives|amendments|seam)|redis-leases)\./,
   /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept|new-user)\./,
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
-  /^test\/cli\/(conformance|export-python)\./,
+  /^test\/(cli\/(conformance|export-python)|archive\/rows\/pyarrow)\./,
   /^test\/client\/(generators|runtimes)\./,
   /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/(explorer|page-long)\./
 ]
