@@ -1,0 +1,118 @@
+/**
+ * Measures the latencies of a service while an import of trade rows runs beside it, against those without the import, in turns.
+ * The service runs a localnet on one core; its client and the import share the other.
+ *
+ *     node loadtest/import-beside.ts [--seconds=20] [--rounds=3] [--rows=400000]
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { encodeBase58 } from '../src/chain/base58.ts'
+import { WSOL } from '../src/market/cash.ts'
+import { giveServersCore, leaveServersACore } from './cores.ts'
+import { feel, restVictim, type Felt } from './neighbours/victims.ts'
+import { writeResult } from './result.ts'
+import { ADMIN_KEY, HEADERS, startService, WITHOUT_LIMITS } from './service-process.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '20' },
+    rounds: { type: 'string', default: '3' },
+    rows: { type: 'string', default: '400000' }
+  }
+})
+const [seconds, rounds, rows] = [Number(values.seconds), Number(values.rounds), Number(values.rows)]
+/** The bar: p99 beside an import, against the p99 without it. */
+const RATIO_MAX = 1.25
+const ROWS_PER_SLOT = 50
+const MINTS = 2_500
+const CLI = join(import.meta.dirname, '../src/kernel/cli/millrace.js')
+
+const addressOf = (number: number, fill: number): string =>
+  encodeBase58(Uint8Array.from({ length: 32 }, (_, at) => (at < 4 ? (number >> (8 * at)) & 255 : fill)))
+
+/** Yields a CSV file of trades that end before a block. */
+function* csv(before: { readonly slot: number; readonly time: number }): Generator<string> {
+  yield 'slot,block_time,signature,venue,pool,trader,in_mint,out_mint,in_amount_raw,out_amount_raw,in_decimals,out_decimals,tx_index,ix_index\n'
+  const slots = Math.ceil(rows / ROWS_PER_SLOT)
+  for (let at = 0; at < rows; at++) {
+    const behind = slots - Math.floor(at / ROWS_PER_SLOT)
+    const signature = encodeBase58(
+      Uint8Array.from({ length: 64 }, (_, byte) => (byte < 4 ? (at >> (8 * byte)) & 255 : 9))
+    )
+    const mint = at % MINTS
+    yield (
+      [
+        ...[before.slot - behind, before.time - Math.ceil(behind / 2), signature, 'pumpswap'],
+        ...[addressOf(mint, 3), addressOf(at % 40_000, 4), WSOL, addressOf(mint, 5)],
+        ...[1_000_000 + (at % 977) * 1_000, 1_000_000_000 + at, 9, 6, at % ROWS_PER_SLOT, 2]
+      ].join(',') + '\n'
+    )
+  }
+}
+
+/** Resolves with the first indexed block, once the localnet has its past. */
+async function firstLive(url: string): Promise<{ readonly slot: number; readonly time: number }> {
+  for (;;) {
+    const health = (await (await fetch(`${url}/v1/health`)).json()) as { readonly status: string }
+    if (health.status === 'ok') break
+    await delay(500)
+  }
+  const { data } = (await (await fetch(`${url}/v1/coverage`, { headers: HEADERS })).json()) as {
+    readonly data: readonly { readonly from_slot: number; readonly from: string }[]
+  }
+  const { from_slot: slot, from } = data[0]!
+  return { slot, time: Math.floor(Date.parse(`${from.replace(' ', 'T')}Z`) / 1_000) }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'millrace-import-beside-'))
+const isApart = leaveServersACore()
+const server = await startService(directory, [], { env: WITHOUT_LIMITS })
+let importing: ChildProcess | null = null
+try {
+  if (isApart) giveServersCore(server.pid)
+  const file = join(directory, 'trades.csv')
+  await pipeline(Readable.from(csv(await firstLive(server.url))), createWriteStream(file))
+  const victim = restVictim(server.url, ADMIN_KEY)
+  await feel(victim, seconds)
+  const turns: { readonly alone: Felt; readonly beside: Felt; readonly ratio: number }[] = []
+  for (let round = 0; round < rounds; round++) {
+    const alone = await feel(victim, seconds)
+    const child = spawn(process.execPath, [CLI, 'archive', 'import', file, '--data-dir', directory], {
+      stdio: ['ignore', 'ignore', 'inherit']
+    })
+    importing = child
+    const beside = await feel(victim, seconds)
+    // An import that has ended proves nothing.
+    if (child.exitCode !== null) throw new Error(`the import ended with ${child.exitCode}; give more --rows`)
+    await killed(child)
+    importing = null
+    turns.push({ alone, beside, ratio: beside.p99_ms / alone.p99_ms })
+    await delay(2_000)
+  }
+  const ratios = turns.map(({ ratio }) => ratio).toSorted((a, b) => a - b)
+  const ratio = ratios[Math.floor(ratios.length / 2)]!
+  const isWhole = turns.every(({ alone, beside }) => alone.failures + beside.failures === 0)
+  await writeResult('import-beside', {
+    ...{ seconds, rows, server_has_a_core: isApart },
+    bar: `median of the ratios of p99 at most ${RATIO_MAX}, without a failure`,
+    ...{ turns, ratio, reached: isWhole && ratio <= RATIO_MAX }
+  })
+} finally {
+  if (importing !== null) await killed(importing)
+  await server.end()
+  await rm(directory, { recursive: true, force: true })
+}
