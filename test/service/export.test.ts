@@ -48,4 +48,11 @@ t.test(TITLE, async (t) => {
   t.equal((await run(['trades', '--mint', mint, '-o', trades])).code, 0)
   const read = await runMillrace(['archive', 'import', trades, '--dry-run', '--json'])
   t.match(JSON.parse(read.stdout), { refused: 0, mappings: { millrace: 1 } })
+  const everything = join(directory, 'everything.csv')
+  const all = await run(['trades', '-o', everything])
+  t.equal(all.code, 0, all.stderr)
+  const [rows = ''] = /^\d+(?= rows in )/m.exec(all.stderr) ?? []
+  const accepted = await runMillrace(['archive', 'import', everything, '--dry-run', '--json'])
+  t.match(JSON.parse(accepted.stdout), { rows: Number(rows), accepted: Number(rows), refused: 0 })
+  t.ok(Number(rows) > 0, `${rows} trades`)
 })

@@ -46,10 +46,10 @@ empty, and still have a \`nextCursor\`. ${ROWS_OF_ARCHIVE}`,
   columns: PAIR_CANDLE_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID],
   examples: [
-    { name: 'The first minutes of a year', query: { from: '2026-01-01', to: '2027-01-01', limit: '10' } },
+    { name: 'All minutes since a day', query: { from: '2026-01-01', to: '2100-01-01', limit: '30' } },
     {
-      name: 'A day by the hour',
-      query: { from: '2026-07-01', to: '2026-07-02', interval: '1h', limit: '10' }
+      name: 'By five minutes',
+      query: { from: '2026-01-01', to: '2100-01-01', interval: '5m', limit: '30' }
     }
   ]
 })

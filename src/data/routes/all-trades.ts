@@ -43,10 +43,10 @@ be missing if \`to\` is in the future.`,
   columns: TRADE_COLUMNS,
   errors: [ERRORS.CURSOR_INVALID],
   examples: [
-    { name: 'The first of a year', query: { from: '2026-01-01', to: '2027-01-01', limit: '10' } },
+    { name: 'All since a day', query: { from: '2026-01-01', to: '2100-01-01', limit: '10' } },
     {
-      name: 'A day on one venue',
-      query: { from: '2026-07-01', to: '2026-07-02', venue: 'pumpswap', limit: '10' }
+      name: 'On one venue',
+      query: { from: '2026-01-01', to: '2100-01-01', venue: 'pumpfun', limit: '10' }
     }
   ]
 })
