@@ -5,6 +5,9 @@ import { block, buy, key, launch, NOON, TOKEN } from '../market/world.ts'
 import { randomRuns } from '../random-runs.ts'
 import { cycle, marketApp, type MarketApp, type Row, walk } from './market-app.ts'
 
+/** Lists that need a range of times. */
+const ALL_TOKENS = ['/v1/trades', '/v1/candles']
+
 const MINT = pubkeyToBase58(TOKEN)
 const TRADES = `/v1/tokens/${MINT}/trades`
 const ROWS = 60
@@ -149,7 +152,8 @@ t.test(
     })
     for (const path of lists)
       for (const after of ['x', 'x'.repeat(5_000)]) {
-        const url = `${path.replace(/\{[^}]+\}/g, address)}?after=${after}`
+        const required = ALL_TOKENS.includes(path) ? 'from=5&to=6&' : ''
+        const url = `${path.replace(/\{[^}]+\}/g, address)}?${required}after=${after}`
         t.match(
           await app.get(url, { 'x-api-key': key }),
           { status: 400, body: { code: 'invalid_cursor' } },
