@@ -2,27 +2,32 @@ import type { CanonicalBlock } from '../../src/archive/facts/canonical-blocks.ts
 import { recordDecoding } from '../../src/ingest/decoding-periods.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { AffectedKeys } from '../../src/market/affected-keys.ts'
-import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
+import type { FoldOptions, MinuteFold } from '../../src/market/fold.ts'
 import { bucketStart } from '../../src/market/candles.ts'
+import { splitCursor } from '../../src/market/cursor.ts'
 import { marketLimits } from '../../src/market/market-state.ts'
 import { isAffected, type ReadSet } from '../../src/market/read-set.ts'
+import { noRows, type BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
+import { minuteOf } from '../../src/market/sol-usd.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { loadReadSet, restoreMarket } from '../ingest/market-loader.ts'
 
-/** Blocks that are written together. A page of trades is written once for all of them. */
-const RUN_BLOCKS_MAX = 256
-/** Trades that are written together: 20 MB in memory. */
-const RUN_TRADES_MAX = 4_000
+/** Trades that are folded at once: a minute of a busy chain. */
+const FOLD_TRADES_MAX = 8_000
+/** Events that are written together: 60 MB in memory. Rows that grow are written once for all of them. */
+const RUN_EVENTS_MAX = 32_000
+/** Folds that are written together. The addresses that the next one reads are compared with those of each. */
+const RUN_FOLDS_MAX = 256
 
 export interface ArchiveFoldDeps {
   readonly fold: FoldOptions
   /** Bytes for cached rows of recently traded mints. */
   readonly marketBytes: number
   readonly clock: Clock
-  /** Called after each commit, in order. */
-  readonly onCommitted: (block: CanonicalBlock, fold: BlockFold) => void
+  /** Called after each commit, in order, with the blocks that were folded at once. */
+  readonly onCommitted: (blocks: readonly CanonicalBlock[], fold: MinuteFold) => void
 }
 
 /**
@@ -31,6 +36,8 @@ export interface ArchiveFoldDeps {
  * A1. Blocks are committed in order, several in one durable step, so that an interrupted fold continues after the head.
  * A2. No events of the stream are stored: an archive is never streamed.
  * A3. Resolves after the last block, or once `end` aborts and the folded blocks are committed.
+ * A4. Blocks of one minute are folded at once, if the store commits them in one durable step. A cluster does not: its blocks
+ *     are folded one by one, because a crash may leave some of them.
  *
  * Rejects with the first failure, and with STORAGE_UNAVAILABLE for a damaged archive.
  */
@@ -46,26 +53,45 @@ export async function foldArchive(
   const market = await restoreMarket(storage, head, marketLimits(deps.marketBytes))
   const run = new CommitRun(storage, head?.slot, deps.onCommitted)
   const gaps = new UnseenGaps()
+  let minute: CanonicalBlock[] = []
+  const foldTogether = async (): Promise<void> => {
+    const blocks = minute
+    minute = []
+    if (blocks.length === 0) return
+    const prepared = market.prepareMinute(
+      blocks.map(({ block }) => block),
+      deps.fold
+    )
+    const { affected, readSet } = prepared
+    // Records that memory has evicted are not in the store yet.
+    if (run.affects(readSet)) await run.written()
+    await run.add({ blocks, fold: prepared.fold(await loadReadSet(storage, readSet)), affected })
+  }
   try {
     for await (const canonical of blocksAfter(head)) {
       if (end.aborted) break
       const gap = gaps.next(canonical, deps.clock.now())
       if (gap !== null) await storage.coverage.addGap(gap)
-      const prepared = market.prepare(canonical.block, deps.fold)
-      const { affected, readSet } = prepared
-      // Records that memory has evicted are not in the store yet.
-      if (run.affects(readSet)) await run.written()
-      const fold = prepared.fold(await loadReadSet(storage, readSet))
-      await run.add({ canonical, fold, affected })
+      if (!isSameMinute(minute[0], canonical) || storage.isShared) await foldTogether()
+      minute.push(canonical)
+      if (entriesOf(minute) >= FOLD_TRADES_MAX) await foldTogether()
     }
+    if (!end.aborted) await foldTogether()
   } finally {
     await run.written()
   }
 }
 
-interface FoldedBlock {
-  readonly canonical: CanonicalBlock
-  readonly fold: BlockFold
+const isSameMinute = (one: CanonicalBlock | undefined, other: CanonicalBlock): boolean =>
+  one !== undefined && minuteOf(one.block.blockTime) === minuteOf(other.block.blockTime)
+
+const entriesOf = (blocks: readonly CanonicalBlock[]): number =>
+  blocks.reduce((sum, { block }) => sum + block.entries.length, 0)
+
+/** Blocks that were folded at once. */
+interface FoldedBlocks {
+  readonly blocks: readonly CanonicalBlock[]
+  readonly fold: MinuteFold
   readonly affected: AffectedKeys
 }
 
@@ -74,8 +100,9 @@ class CommitRun {
   readonly #storage: Storage
   readonly #onCommitted: ArchiveFoldDeps['onCommitted']
   #before: number | undefined
-  #blocks: FoldedBlock[] = []
-  #writing: readonly FoldedBlock[] = []
+  #folded: FoldedBlocks[] = []
+  #events = 0
+  #writing: readonly FoldedBlocks[] = []
   #written: Promise<void> = Promise.resolve()
 
   constructor(storage: Storage, head: number | undefined, onCommitted: ArchiveFoldDeps['onCommitted']) {
@@ -86,16 +113,17 @@ class CommitRun {
 
   /** Returns whether blocks that are not written yet change any of the addresses. */
   affects(readSet: ReadSet): boolean {
-    return [...this.#writing, ...this.#blocks].some(({ affected }) => isAffected(readSet, affected))
+    return [...this.#writing, ...this.#folded].some(({ affected }) => isAffected(readSet, affected))
   }
 
-  /** Takes a block. Waits if a run is full while the one before is being written. */
-  async add(block: FoldedBlock): Promise<void> {
-    const [first] = this.#blocks
-    const isOtherHour = first !== undefined && hourOf(first) !== hourOf(block)
+  /** Takes blocks. Waits if a run is full while the one before is being written. */
+  async add(folded: FoldedBlocks): Promise<void> {
+    const [first] = this.#folded
+    const isOtherHour = first !== undefined && hourOf(first) !== hourOf(folded)
     if (isOtherHour) await this.#write()
-    this.#blocks.push(block)
-    if (this.#blocks.length >= RUN_BLOCKS_MAX || tradesOf(this.#blocks) >= RUN_TRADES_MAX) await this.#write()
+    this.#folded.push(folded)
+    this.#events += folded.fold.slots.reduce((sum, { events }) => sum + events, 0)
+    if (this.#folded.length >= RUN_FOLDS_MAX || this.#events >= RUN_EVENTS_MAX) await this.#write()
   }
 
   /** Resolves once all blocks are durable; rejects with the first failure. */
@@ -106,27 +134,44 @@ class CommitRun {
 
   async #write(): Promise<void> {
     await this.#written
-    const blocks = this.#blocks
-    this.#blocks = []
-    this.#writing = blocks
-    const last = blocks.at(-1)
+    const folded = this.#folded
+    this.#folded = []
+    this.#events = 0
+    this.#writing = folded
+    const commits = folded.flatMap(({ fold }) => commitsOf(fold))
+    const last = commits.at(-1)
     if (last === undefined) return
-    const commits = blocks.map(({ fold }) => ({ ...fold, log: [] }))
     const before = this.#before
-    this.#before = last.fold.slot.slot
+    this.#before = last.slot.slot
     this.#written = (async () => {
       await this.#storage.blocks.commitAll(commits, before)
       this.#writing = []
-      for (const { canonical, fold } of blocks) this.#onCommitted(canonical, fold)
+      for (const { blocks, fold } of folded) this.#onCommitted(blocks, fold)
     })()
     // The failure is thrown where the run is awaited.
     this.#written.catch(() => undefined)
   }
 }
 
-const hourOf = ({ fold }: FoldedBlock): number => bucketStart('1h', fold.slot.blockTime)
-const tradesOf = (blocks: readonly FoldedBlock[]): number =>
-  blocks.reduce((sum, { fold }) => sum + fold.trades.length, 0)
+const hourOf = ({ fold }: FoldedBlocks): number => bucketStart('1h', fold.slots[0]!.blockTime)
+
+/**
+ * Returns the commits of blocks that were folded at once. Each has its trades, its pool events and the pools that it named
+ * first; the last one has all other rows.
+ */
+function commitsOf({ slots, ...rows }: MinuteFold): BlockCommit[] {
+  const last = slots.at(-1)!
+  if (slots.length === 1) return [{ ...rows, slot: last, log: [] }]
+  const trades = Map.groupBy(rows.trades, ({ slot }) => slot)
+  const poolEvents = Map.groupBy(rows.poolEvents, ({ slot }) => slot)
+  const pools = Map.groupBy(rows.pools, ({ firstCursor }) => splitCursor(firstCursor).slot)
+  return slots.map((slot) => {
+    const lists = { trades: trades.get(slot.slot) ?? [], poolEvents: poolEvents.get(slot.slot) ?? [] }
+    return slot === last
+      ? { ...rows, ...lists, slot, log: [] }
+      : { ...noRows(), ...lists, pools: pools.get(slot.slot) ?? [], slot }
+  })
+}
 
 /** Throws STORAGE_UNAVAILABLE for a damaged archive. */
 export function refuseDamage({ damage: [damage] }: Pick<Storage, 'damage'>): void {

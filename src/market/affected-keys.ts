@@ -13,14 +13,18 @@ export interface AffectedKeys extends AffectedAddresses {
   readonly blockTime: number
 }
 
-export function affectedKeys(block: DecodedBlock, cash: CashList): AffectedKeys {
-  const { blockTime, entries } = block
-  const addresses = byName<AffectedAddresses>(LATEST, (name) => {
+export function affectedKeys(
+  { blockTime, entries }: Pick<DecodedBlock, 'blockTime' | 'entries'>,
+  cash: CashList
+): AffectedKeys {
+  const addresses = byName<AffectedAddresses>(LATEST, () => new Map())
+  const kinds = LATEST.map((name) => {
     const { textOf, affectedBy } = RECORDS[name] as LatestRecord<unknown, unknown>
-    const affected = new Map<string, never>()
-    for (const { event } of entries)
-      for (const address of affectedBy(event, cash)) affected.set(textOf(address), address as never)
-    return affected
+    return { textOf, affectedBy, affected: addresses[name] as Map<string, unknown> }
   })
+  // Event by event: the texts of its few addresses are cached, those of a whole minute are not.
+  for (const { event } of entries)
+    for (const { textOf, affectedBy, affected } of kinds)
+      for (const address of affectedBy(event, cash)) affected.set(textOf(address), address)
   return { blockTime, ...addresses }
 }

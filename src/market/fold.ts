@@ -18,7 +18,16 @@ import { PairFold, pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
 import { PoolFold } from './pools.ts'
 import { INTERVALS } from './rows.ts'
-import type { Candle, CandleUpsert, Interval, PoolEventRow, RowOrigin, TradeRow } from './rows.ts'
+import type {
+  Candle,
+  CandleUpsert,
+  Interval,
+  PoolEventRow,
+  RowOrigin,
+  SlotRow,
+  SolPriceRow,
+  TradeRow
+} from './rows.ts'
 import type { BlockRows, LatestName, RowOf } from './records.ts'
 import { advanceSolUsd, solPriceAt, solTradeOf } from './sol-usd.ts'
 import type { SolTrade, SolUsd } from './sol-usd.ts'
@@ -49,40 +58,83 @@ export interface BlockFold extends BlockRows {
   readonly leftOut: number
 }
 
+/** The changes of several blocks, of which the rows after the last one count. */
+export interface MinuteFold extends Omit<BlockFold, 'slot'> {
+  /** Ascending, one for each block. */
+  readonly slots: readonly SlotRow[]
+}
+
 /**
  * Turns a block's events into rows with cursors and money values, and folds them into all records: candles, pairs,
  * the SOL price, launches, activity, tokens, pools, curves and totals. Pure: the result depends only on the block and
  * the market.
  */
 export function foldBlock(known: KnownMarket, block: DecodedBlock, options: FoldOptions): BlockFold {
+  const { slots, ...rows } = foldMinute(known, [block], options)
+  return { slot: slots[0]!, ...rows }
+}
+
+/**
+ * Folds consecutive blocks of one minute at once. The rows are those of folding one block after another, the last row at
+ * each address. Buckets and hours are computed once for each owner instead of once for each block.
+ */
+export function foldMinute(
+  known: KnownMarket,
+  blocks: readonly DecodedBlock[],
+  options: FoldOptions
+): MinuteFold {
   const { cash } = options
-  const cursors = cursorsOf(block)
   const isIndexed = (entry: BlockEntry): boolean => options.venues?.has(entry.event.venue) !== false
-  const entries = block.entries.slice(0, cursors.length).filter(isIndexed)
-  const solUsd = advanceSolUsd(known.solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
+  const { blockTime } = blocks[0]!
+  let { solUsd } = known
+  let solPrice: SolPriceRow | null = null
+  const solPrices: SolPriceRow[] = []
   const pairs = new Map<PairKey, PairFold>()
   const launches = new LaunchFold((mint) => known.latest('launches', pubkeyMapKey(mint)))
-  const solPrice = solPriceAt(solUsd.price, block.blockTime)
   const usdOf = (mint: Pubkey): number | null => cash.usdOf(mint, solPrice?.usd ?? null)
   const curves = new CurveFold((mint) => known.latest('curves', pubkeyMapKey(mint)), usdOf)
   const pools = new PoolFold((pool) => known.latest('pools', pubkeyMapKey(pool)))
   const tokens = new TokenFold((mint) => known.latest('tokens', pubkeyMapKey(mint)))
-  const activity = new ActivityFold(known, block.blockTime)
+  const activity = new ActivityFold(known, blockTime)
   const trades: TradeRow[] = []
   const poolEvents: PoolEventRow[] = []
-  let tradeCount = 0
+  const slots: SlotRow[] = []
+  let leftOut = 0
+  for (const block of blocks) takeBlock(block)
 
-  for (const [index, cursor] of cursors.entries()) {
-    const entry = block.entries[index]!
-    if (!isIndexed(entry)) continue
-    const { event } = entry
-    const origin = originOf(block, entry, cursor)
+  function takeBlock(block: DecodedBlock): void {
+    const cursors = cursorsOf(block)
+    const entries = block.entries.slice(0, cursors.length).filter(isIndexed)
+    const before = solUsd.price
+    solUsd = advanceSolUsd(solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
+    if (solUsd.price !== null && solUsd.price !== before) solPrices.push(solUsd.price)
+    solPrice = solPriceAt(solUsd.price, block.blockTime)
+    let tradeCount = 0
+    for (const [index, cursor] of cursors.entries()) {
+      const entry = block.entries[index]!
+      if (!isIndexed(entry)) continue
+      takeEvent(block, entry.event, originOf(block, entry, cursor))
+      if (entry.event.kind === 'trade') tradeCount++
+    }
+    leftOut += block.entries.length - cursors.length
+    slots.push({
+      slot: block.slot,
+      blockTime: block.blockTime,
+      parentSlot: block.parentSlot,
+      blockhash: block.blockhash,
+      transactions: block.transactions,
+      trades: tradeCount,
+      events: entries.length,
+      receivedAtMs: block.receivedAtMs
+    })
+  }
+
+  function takeEvent(block: DecodedBlock, event: ChainEvent, origin: RowOrigin): void {
     const { mints, givesVaults } = nameListed(origin, event)
     switch (event.kind) {
       case 'trade': {
         const rows = tradeRows(origin, event, givesVaults)
         takeTrade(rows, launchableMints(event, cash))
-        tradeCount++
         break
       }
       case 'launch': {
@@ -154,29 +206,20 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   }
 
   return {
-    slot: {
-      slot: block.slot,
-      blockTime: block.blockTime,
-      parentSlot: block.parentSlot,
-      blockhash: block.blockhash,
-      transactions: block.transactions,
-      trades: tradeCount,
-      events: entries.length,
-      receivedAtMs: block.receivedAtMs
-    },
+    slots,
     trades,
     poolEvents,
-    candles: candleUpserts(known, block.blockTime, pairs.values()),
+    candles: candleUpserts(known, blockTime, pairs.values()),
     launches: launches.changed(),
     pairs: [...pairs.values()].filter((pair) => pair.isChanged).map((pair) => pair.row),
-    solPrices: solUsd.price === null || solUsd.price === known.solUsd.price ? [] : [solUsd.price],
+    solPrices: solPrices.slice(-1),
     activity: activity.changed(),
     tokens: tokens.changed(),
     pools: pools.changed(),
     curves: curves.changed(),
     totals: addTotals(known.totals, activity.market, tokens.found),
     solUsd,
-    leftOut: block.entries.length - cursors.length
+    leftOut
   }
 }
 

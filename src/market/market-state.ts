@@ -4,8 +4,8 @@ import { MARKET } from './activity.ts'
 import type { ActivityHour, ActivityOf, HourAddress, TotalsRow } from './activity-rows.ts'
 import { bucketStart, bucketStarts } from './candles.ts'
 import type { DecodedBlock } from './block.ts'
-import { foldBlock } from './fold.ts'
-import type { BlockFold, FoldOptions, KnownMarket } from './fold.ts'
+import { foldBlock, foldMinute } from './fold.ts'
+import type { BlockFold, FoldOptions, KnownMarket, MinuteFold } from './fold.ts'
 import { marketBefore, type KeptBlock } from './kept-block.ts'
 import { LruCache } from './lru-cache.ts'
 import { noneStored } from './read-set.ts'
@@ -56,6 +56,12 @@ export interface PreparedBlock {
   fold(loaded: LoadedRecords): BlockFold
   /** Folds the block, and returns it also with the state that it was folded on. */
   foldKept(loaded: LoadedRecords): { readonly fold: BlockFold; readonly kept: KeptBlock }
+}
+
+/** Blocks of one minute that can be folded once the store has answered. */
+export interface PreparedMinute extends Pick<PreparedBlock, 'affected' | 'readSet'> {
+  /** Folds the blocks on the store's answers, and advances the market. Throws if other blocks were prepared since. */
+  fold(loaded: LoadedRecords): MinuteFold
 }
 
 /**
@@ -112,8 +118,8 @@ export class MarketState implements KnownMarket {
   #solUsd: SolUsd
   #totals: TotalsRow | null
   #head: SlotRow | null
-  /** The block that is folded next. */
-  #prepared: PreparedBlock | null = null
+  /** Stands for the blocks that are folded next. */
+  #prepared: symbol | null = null
   /** No stored block is later. */
   #newestTime: number
   readonly #latest: { readonly [Name in LatestName]: LruCache<Held<RowOf<Name>>> }
@@ -155,17 +161,13 @@ export class MarketState implements KnownMarket {
   /** Begins to fold the block after the head. Marks the cached rows that it needs as used. */
   prepare(block: DecodedBlock, options: FoldOptions): PreparedBlock {
     const affected = affectedKeys(block, options.cash)
+    const load = this.#prepareAt(block.slot)
     const fold = (): BlockFold => {
       const folded = foldBlock(this, block, options)
-      this.#apply(folded)
+      this.#apply(folded, [folded.slot])
       return folded
     }
-    const load = (loaded: LoadedRecords): void => {
-      if (this.#prepared !== prepared) throw new Error(`block ${block.slot} is folded out of order`)
-      this.#prepared = null
-      this.#load(loaded)
-    }
-    const prepared: PreparedBlock = {
+    return {
       affected,
       readSet: this.#readSet(affected),
       fold: (loaded) => {
@@ -178,8 +180,36 @@ export class MarketState implements KnownMarket {
         return { fold: fold(), kept }
       }
     }
+  }
+
+  /** Begins to fold the blocks of one minute after the head at once (`foldMinute`). Marks their cached rows as used. */
+  prepareMinute(blocks: readonly DecodedBlock[], options: FoldOptions): PreparedMinute {
+    const [first] = blocks
+    if (first === undefined) throw new RangeError('a minute needs a block')
+    const entries = blocks.flatMap((block) => block.entries)
+    const affected = affectedKeys({ blockTime: first.blockTime, entries }, options.cash)
+    const load = this.#prepareAt(first.slot)
+    return {
+      affected,
+      readSet: this.#readSet(affected),
+      fold: (loaded) => {
+        load(loaded)
+        const folded = foldMinute(this, blocks, options)
+        this.#apply(folded, folded.slots)
+        return folded
+      }
+    }
+  }
+
+  /** Returns a function that takes the store's answers for the blocks from a slot on, unless others were prepared since. */
+  #prepareAt(slot: number): (loaded: LoadedRecords) => void {
+    const prepared = Symbol(slot)
     this.#prepared = prepared
-    return prepared
+    return (loaded) => {
+      if (this.#prepared !== prepared) throw new Error(`block ${slot} is folded out of order`)
+      this.#prepared = null
+      this.#load(loaded)
+    }
   }
 
   #readSet(affected: AffectedKeys): ReadSet {
@@ -216,10 +246,10 @@ export class MarketState implements KnownMarket {
     return activity
   }
 
-  /** Applies the changes of a block, and evicts what exceeds the limits. */
-  #apply(fold: BlockFold): void {
-    const { blockTime } = fold.slot
-    this.#head = fold.slot
+  /** Applies the changes of blocks, and evicts what exceeds the limits. */
+  #apply(fold: Omit<BlockFold, 'slot'>, slots: readonly SlotRow[]): void {
+    const blockTime = Math.max(...slots.map((slot) => slot.blockTime))
+    this.#head = slots.at(-1) ?? this.#head
     this.#solUsd = fold.solUsd
     this.#totals = fold.totals ?? this.#totals
     this.#newestTime = Math.max(this.#newestTime, blockTime)

@@ -167,7 +167,10 @@ export function noRows(): RecordRows {
 export function mergedRows(blocks: readonly BlockCommit[]): RecordRows {
   return byName<RecordRows>(RECORD_NAMES, (name) => {
     if (isSingle(name)) return blocks.findLast((block) => block[name] !== null)?.[name] ?? null
-    const rows = blocks.flatMap((block): readonly RowOf<ManyName>[] => block[name])
+    const parts = blocks.map((block): readonly RowOf<ManyName>[] => block[name])
+    const written = parts.filter(({ length }) => length > 0)
+    if (written.length <= 1) return written[0] ?? []
+    const rows = written.flat()
     return RECORDS[name].shape === 'list' ? rows : lastRows(name, rows)
   })
 }

@@ -8,8 +8,8 @@ import type { FactStore } from '../../storage/port.ts'
 
 /**
  * Runs a command, and kills itself at a point of its import. The arguments are the point (after a durable write of facts, or
- * after a committed block), its number, a folder for its own use, and the words of the command. With `full-` before the point,
- * it fills the disk of the data folder instead, which is the last word.
+ * after committed blocks that were folded at once), its number, a folder for its own use, and the words of the command. With
+ * `full-` before the point, it fills the disk of the data folder instead, which is the last word.
  */
 const [point, number, folder, ...words] = process.argv.slice(2) as [string, string, string, ...string[]]
 let count = 0

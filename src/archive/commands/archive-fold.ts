@@ -2,7 +2,7 @@ import { foldArchive } from '../../../actors/archive/fold-archive.ts'
 import { ImportStamp } from '../../../actors/archive/import-stamp.ts'
 import { pubkeyFromBase58 } from '../../chain/pubkey.ts'
 import type { Config } from '../../kernel/config/config.ts'
-import { memoryBudget } from '../../kernel/config/memory-budget.ts'
+import { importBudget, memoryBudget } from '../../kernel/config/memory-budget.ts'
 import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { CashList } from '../../market/cash.ts'
 import { legOf, otherSide } from '../../market/legs.ts'
@@ -147,11 +147,11 @@ async function foldInto(
           startingSolUsd: null,
           venues: new Set(venues)
         },
-        marketBytes: memoryBudget({ ...config, role: ['ingest'] }).market,
+        marketBytes: marketBytesOf(config),
         clock: systemPorts.clock,
-        onCommitted: ({ whole }, { slot, trades }) => {
-          if (whole !== null) ranges.add(whole)
-          progress.committed(slot)
+        onCommitted: (blocks, { slots, trades }) => {
+          for (const { whole } of blocks) if (whole !== null) ranges.add(whole)
+          for (const slot of slots) progress.committed(slot)
           tally.outliers += trades.filter(isOutlier).length
           stamp.committed()
           tools.onCommitted()
@@ -167,6 +167,12 @@ async function foldInto(
   }
   await stamp.close()
 }
+
+/** Returns the bytes for rows of recently traded mints. */
+const marketBytesOf = (config: Config): number =>
+  config.storage === 'embedded'
+    ? importBudget(config).market
+    : memoryBudget({ ...config, role: ['ingest'] }).market
 
 /** Returns whether a price counts for nothing because it is far from those before, and not because its trade is dust. */
 function isOutlier(row: TradeRow): boolean {

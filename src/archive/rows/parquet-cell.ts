@@ -13,7 +13,9 @@ export function parquetText(value: unknown, element: SchemaElement): string | nu
       return doubleText(value)
     default:
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'NaN' : value.toISOString()
-      return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : null
+      return value instanceof Uint8Array
+        ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8')
+        : null
   }
 }
 

@@ -4,6 +4,7 @@ import { isZeroPubkey, pubkeyFromBase58, samePubkey, type Pubkey } from '../../c
 import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
 import { VENUES_BY_PROGRAM } from '../../chain/venues.ts'
 import { CashList, WSOL } from '../../market/cash.ts'
+import { AddressTexts } from './address-texts.ts'
 import { parseDecimal } from './decimal-text.ts'
 import { impliedDecimals, readHumanAmount, readRawAmount, shown, type AmountReading } from './row-amount.ts'
 import type { RowCells, RowField } from './row-field.ts'
@@ -216,11 +217,16 @@ const wrapped = (mint: Pubkey): Pubkey => (isZeroPubkey(mint) ? WRAPPED_SOL : mi
 function addressOf(cells: RowCells, field: RowField): Pubkey | null {
   const text = cells[field] ?? null
   if (text === null) return null
-  const bytes = base58Bytes(text)
-  if (bytes?.length !== 32)
+  const address = ADDRESSES.addressOf(text)
+  if (address === null)
     throw new RefusedRow('bad-address', `${field} ${shown(text)} is not an address of 32 bytes in base58`)
-  return bytes
+  return address
 }
+
+const ADDRESSES = new AddressTexts((text) => {
+  const bytes = base58Bytes(text)
+  return bytes?.length === 32 ? bytes : null
+})
 
 /** The longest base58 text of 64 bytes. */
 const BASE58_DIGITS_MAX = 88

@@ -53,10 +53,11 @@ const ANSWERS_BYTES_MIN = 128 * 2 ** 20
 
 type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'> & Partial<Pick<Config, 'tokenImages'>>
 
-const isLocalnetOf = ({ source, role }: Setup): boolean => source === 'localnet' && role.includes('ingest')
+const isLocalnetOf = ({ source, role }: Pick<Setup, 'source' | 'role'>): boolean =>
+  source === 'localnet' && role.includes('ingest')
 
 /** Returns `MILLRACE_MEMORY_MB`, or its default. */
-function budgetMb(setup: Setup): number {
+function budgetMb(setup: Pick<Setup, 'memoryMb' | 'source' | 'role'>): number {
   return setup.memoryMb ?? DEFAULT_MEMORY_MB[isLocalnetOf(setup) ? 'localnet' : 'other']
 }
 
@@ -91,6 +92,20 @@ export function memoryBudget(setup: Setup): MemoryBudget {
   const all = names.reduce((sum, name) => sum + (has[name] ? PARTS[name] : 0), 0)
   const partOf = (name: CacheName): number => (has[name] ? Math.floor((bytes * PARTS[name]) / all) : 0)
   return Object.fromEntries(names.map((name) => [name, partOf(name)])) as Record<CacheName, number>
+}
+
+/** Caches of an import into an archive, with their weights. It serves nothing, so it has only those of the fold. */
+const IMPORT_PARTS = { market: 2, records: 2, engine: 1 } as const
+
+/** Divides `MILLRACE_MEMORY_MB` among the caches of an import into an archive. */
+export function importBudget(
+  setup: Pick<Setup, 'memoryMb' | 'source' | 'role'>
+): Readonly<Record<keyof typeof IMPORT_PARTS, number>> {
+  const bytes = budgetMb(setup) * 2 ** 20
+  const { market, records, engine } = IMPORT_PARTS
+  const all = market + records + engine
+  const partOf = (weight: number): number => Math.floor((bytes * weight) / all)
+  return { market: partOf(market), records: partOf(records), engine: partOf(engine) }
 }
 
 /** Returns the limit of the unpacked answers of all nodes that are in memory while they arrive, in bytes. */
