@@ -14,7 +14,7 @@ import { SharedRate } from '../access/shared-rate.ts'
 import type { Config } from '../kernel/config/config.ts'
 import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { KEYSPACE_LENGTH_MAX } from './settings.ts'
-import { memoryBudget } from '../kernel/config/memory-budget.ts'
+import { importBudget, memoryBudget } from '../kernel/config/memory-budget.ts'
 import { logSecondsOf, retentionSecondsOf } from '../kernel/config/retention.ts'
 import { systemPorts, type Ports } from '../ports.ts'
 import { archivePlace, type ArchivePlace } from '../archive/archive-place.ts'
@@ -148,7 +148,12 @@ export async function openArchive(
 export async function openArchiveStore(store: Config, ports: Ports = systemPorts): Promise<Storage> {
   const archive = { ...store, role: ['ingest'] as Config['role'] }
   try {
-    return await openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
+    if (store.storage !== 'embedded') return await openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
+    const { records, engine } = importBudget(store)
+    return await openEmbeddedStorage({
+      ...embeddedOptionsOf(archive),
+      ...{ logSeconds: ARCHIVE_LOG_SECONDS, hotBytesMax: records, engineBytes: engine, isArchive: true }
+    })
   } catch (error) {
     throw isOpenElsewhere(error) ? importRunning(archive, error) : error
   }
@@ -178,7 +183,8 @@ const importRunning = ({ dataDir }: Config, cause: unknown): ServiceError =>
 export async function openArchiveToRead(config: Config): Promise<Storage | null> {
   const { config: archive } = await archivePlaceOf(config)
   if (!(await isStoreThere(archive))) return null
-  if (config.storage === 'embedded') return openEmbeddedSnapshot(embeddedOptionsOf(archive))
+  if (config.storage === 'embedded')
+    return openEmbeddedSnapshot({ ...embeddedOptionsOf(archive), isArchive: true })
   return openStore({ ...archive, role: ['gateway'] })
 }
 

@@ -22,7 +22,7 @@ const nested = new ByteWriter()
 export const NO_KEY: Key = Buffer.alloc(0)
 
 /** Rows that are each packed as their difference from the one before. */
-export const packedRows = <Row>(codec: RowCodec<Row>): BlockPart<Row> => ({
+export const packedRows = <Row extends Before, Before>(codec: RowCodec<Row, Before>): BlockPart<Row> => ({
   write(out, rows) {
     out.count(rows.length)
     let keys = new KeyTable()

@@ -16,6 +16,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   d slot                       a kept block with its undo data
  *   t mint cursor                a full page of a mint's trades, by its first cursor; all bits set: the open page
  *   w wallet cursor              a page of a wallet's trades, keyed likewise
+ *   T wallet cursor              a page of references to a wallet's trades, keyed likewise; only in archives
  *   e pool cursor                a page of a pool's events, keyed likewise
  *   o mint cash                  the newest bucket of each interval
  *   c mint cash interval page    older buckets
@@ -128,8 +129,8 @@ export function hourlyMintVolumeKey(hour: number, mint: Pubkey): Key {
 
 export const mintPoolKey = (mint: Pubkey, firstCursor: number): Key => ownedAt('r', mint, firstCursor)
 
-/** A list of row pages: the trades of a mint and of a wallet, the events of a pool. */
-export type PageList = 't' | 'w' | 'e'
+/** A list of row pages: the trades of a mint and of a wallet, the references of a wallet, the events of a pool. */
+export type PageList = 't' | 'w' | 'T' | 'e'
 
 export const pageKey = (list: PageList, owner: Pubkey, firstCursor: number): Key =>
   ownedAt(list, owner, firstCursor)

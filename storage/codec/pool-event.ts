@@ -10,7 +10,7 @@ import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { Codes, venueCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
-import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
+import { beforeOf, readRowOrigin, writeRowOrigin } from './row-origin.ts'
 import type { RowCodec } from './row-origin.ts'
 
 const kindCodes = new Codes<PoolEventRow['body']['kind']>({ liquidity: 0, curve: 1, pool: 2 })
@@ -30,6 +30,8 @@ const CURVE_RESERVES = ['realBase', 'realQuote', 'virtualBase', 'virtualQuote'] 
  * table.
  */
 export const poolEventCodec: RowCodec<PoolEventRow> = {
+  beforeOf,
+
   write(out, row, before, keys) {
     const { body } = row
     writeRowOrigin(out, row, before, keys)

@@ -5,17 +5,28 @@ import type { ByteWriter } from './byte-writer.ts'
 import { commitmentCodes, venueCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
 
+/** The fields of a row that the bytes of the next one depend on. */
+export type RowBefore = Pick<RowOrigin, 'cursor' | 'blockTime' | 'signature'>
+
 /** Encodes rows of a kind one after another, each relative to the previous row, which is null for the first. */
-export interface RowCodec<Row> {
-  write(out: ByteWriter, row: Row, before: Row | null, keys: KeyTable): void
-  read(source: ByteReader, before: Row | null, keys: KeyTable): Row
+export interface RowCodec<Row, Before = RowBefore> {
+  write(out: ByteWriter, row: Row, before: Before | null, keys: KeyTable): void
+  read(source: ByteReader, before: Before | null, keys: KeyTable): Row
+  /** Returns what the bytes of the next row depend on. It holds no buffer of the row. */
+  beforeOf(row: Row): Before
 }
+
+export const beforeOf = ({ cursor, blockTime, signature }: RowBefore): RowBefore => ({
+  cursor,
+  blockTime,
+  signature: Uint8Array.from(signature)
+})
 
 /** Writes the fields that all rows share, relative to the previous row. */
 export function writeRowOrigin(
   out: ByteWriter,
   row: RowOrigin,
-  before: RowOrigin | null,
+  before: RowBefore | null,
   keys: KeyTable
 ): void {
   out.count(row.cursor - (before?.cursor ?? 0))
@@ -36,7 +47,7 @@ export function writeRowOrigin(
 }
 
 /** Reads the fields that all rows share into a new object, which the caller completes. */
-export function readRowOrigin(source: ByteReader, before: RowOrigin | null, keys: KeyTable): RowOrigin {
+export function readRowOrigin(source: ByteReader, before: RowBefore | null, keys: KeyTable): RowOrigin {
   const cursor = source.count() + (before?.cursor ?? 0)
   return {
     cursor,

@@ -1,11 +1,13 @@
 import type { Fee, StatedCurve, TradeReserves, TradeVaults } from '../../src/chain/events.ts'
+import { legOf, otherSide, type Fill, type Side } from '../../src/market/legs.ts'
+import { priceOf } from '../../src/market/price.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { feeKindCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
-import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
-import type { RowCodec } from './row-origin.ts'
+import { beforeOf, readRowOrigin, writeRowOrigin } from './row-origin.ts'
+import type { RowBefore, RowCodec } from './row-origin.ts'
 
 /** Bits of a row's flags: the fields that are present, and the small closed choices. */
 const EXACT_IN = 1
@@ -28,75 +30,135 @@ const VAULT_IN = 16_384
 const VAULT_OUT = 32_768
 /** Facts that the file of an imported trade lacks. */
 const UNSTATED_FACTS = 65_536
+/** Only in compact rows: the value of the cash is that of the row before. */
+const SAME_CASH_USD = 131_072
+/** The trader's amounts are those of the trade. */
+const SAME_AMOUNTS = 262_144
+/** The price is that of the amounts, which are exact. */
+const PRICE_OF_AMOUNTS = 524_288
 /** Facts in the order of their bits; a bit is set if the fact is stated. */
 const CURVE_FACTS = ['forSale', 'targetQuote', 'sqrtPrice'] as const
 
+/** The fields of a trade that the bytes of the next one depend on. */
+type TradeBefore = RowBefore & Pick<TradeRow, 'cashUsd'>
+type TradeCodec = RowCodec<TradeRow, TradeBefore>
+
 /** Trades of a page: the shared fields relative to the previous row, addresses by number in the page's table. */
-export const tradeCodec: RowCodec<TradeRow> = {
+export const tradeCodec: TradeCodec = {
   write(out, row, before, keys) {
-    writeRowOrigin(out, row, before, keys)
-    out.count(flagsOf(row))
-    keys.write(out, row.mint)
-    keys.write(out, row.inMint)
-    keys.write(out, row.outMint)
-    out.count(row.inDecimals)
-    out.count(row.outDecimals)
-    out.amount(row.inAmount)
-    out.amount(row.outAmount)
-    out.amount(row.traderIn)
-    out.amount(row.traderOut)
-    writeFees(out, row.fees, keys)
-    if (row.reserves !== null) writeReserves(out, row.reserves)
-    if (row.price !== null) out.float(row.price)
-    if (row.cashUsd !== null) out.float(row.cashUsd)
-    if (row.route !== null) {
-      keys.write(out, row.route.program)
-      out.count(row.route.ixIndex)
-      out.count(row.route.hop)
-      out.count(row.route.hops)
-    }
-    if (row.statedCurve !== undefined) writeStatedCurve(out, row.statedCurve)
-    if (row.vaults?.in != null) keys.write(out, row.vaults.in)
-    if (row.vaults?.out != null) keys.write(out, row.vaults.out)
-    if (row.unstated !== undefined) out.count(row.unstated)
+    writeTrade(out, row, before, keys, flagsOf(row))
   },
 
-  read(source, before, keys) {
-    const origin = readRowOrigin(source, before, keys)
-    const flags = source.count()
-    return {
-      ...origin,
-      mint: keys.read(source),
-      inMint: keys.read(source),
-      outMint: keys.read(source),
-      inDecimals: source.count(),
-      outDecimals: source.count(),
-      inAmount: source.amount(),
-      outAmount: source.amount(),
-      traderIn: source.amount(),
-      traderOut: source.amount(),
-      fees: readFees(source, keys),
-      reserves: flags & RESERVES ? readReserves(source, flags) : null,
-      exact: flags & EXACT_IN ? 'in' : flags & EXACT_OUT ? 'out' : null,
-      cashSide: flags & CASH_IN ? 'in' : flags & CASH_OUT ? 'out' : null,
-      price: flags & PRICE ? source.float() : null,
-      cashUsd: flags & CASH_USD ? source.float() : null,
-      priceForming: (flags & PRICE_FORMING) !== 0,
-      route:
-        flags & ROUTE
-          ? {
-              program: keys.read(source),
-              ixIndex: source.count(),
-              hop: source.count(),
-              hops: source.count()
-            }
-          : null,
-      ...(flags & STATED_CURVE ? { statedCurve: readStatedCurve(source) } : {}),
-      ...(flags & (VAULT_IN | VAULT_OUT) ? { vaults: readVaults(source, flags, keys) } : {}),
-      ...(flags & UNSTATED_FACTS ? { unstated: source.count() } : {})
-    }
+  read: readTrade,
+
+  beforeOf: (row) => ({ ...beforeOf(row), cashUsd: row.cashUsd })
+}
+
+/**
+ * Trades of a page without what follows from other fields, for archives: a sixth less, at the cost of a division when a row is read.
+ * Each codec reads the rows of both.
+ */
+export const compactTradeCodec: TradeCodec = {
+  ...tradeCodec,
+  write(out, row, before, keys) {
+    writeTrade(out, row, before, keys, flagsOf(row) | impliedIn(row, before))
   }
 }
+
+function writeTrade(
+  out: ByteWriter,
+  row: TradeRow,
+  before: TradeBefore | null,
+  keys: KeyTable,
+  flags: number
+): void {
+  writeRowOrigin(out, row, before, keys)
+  out.count(flags)
+  keys.write(out, row.mint)
+  keys.write(out, row.inMint)
+  keys.write(out, row.outMint)
+  out.count(row.inDecimals)
+  out.count(row.outDecimals)
+  out.amount(row.inAmount)
+  out.amount(row.outAmount)
+  if (!(flags & SAME_AMOUNTS)) {
+    out.amount(row.traderIn)
+    out.amount(row.traderOut)
+  }
+  writeFees(out, row.fees, keys)
+  if (row.reserves !== null) writeReserves(out, row.reserves)
+  if (row.price !== null && !(flags & PRICE_OF_AMOUNTS)) out.float(row.price)
+  if (row.cashUsd !== null && !(flags & SAME_CASH_USD)) out.float(row.cashUsd)
+  if (row.route !== null) {
+    keys.write(out, row.route.program)
+    out.count(row.route.ixIndex)
+    out.count(row.route.hop)
+    out.count(row.route.hops)
+  }
+  if (row.statedCurve !== undefined) writeStatedCurve(out, row.statedCurve)
+  if (row.vaults?.in != null) keys.write(out, row.vaults.in)
+  if (row.vaults?.out != null) keys.write(out, row.vaults.out)
+  if (row.unstated !== undefined) out.count(row.unstated)
+}
+
+function readTrade(source: ByteReader, before: TradeBefore | null, keys: KeyTable): TradeRow {
+  const origin = readRowOrigin(source, before, keys)
+  const flags = source.count()
+  const mint = keys.read(source)
+  const inMint = keys.read(source)
+  const outMint = keys.read(source)
+  const inDecimals = source.count()
+  const outDecimals = source.count()
+  const inAmount = source.amount()
+  const outAmount = source.amount()
+  const hasOwnAmounts = (flags & SAME_AMOUNTS) === 0
+  const cashSide = flags & CASH_IN ? 'in' : flags & CASH_OUT ? 'out' : null
+  const impliedPrice = (): number | null =>
+    priceIn({ inMint, outMint, inDecimals, outDecimals, inAmount, outAmount }, cashSide)
+  return {
+    ...origin,
+    mint,
+    inMint,
+    outMint,
+    inDecimals,
+    outDecimals,
+    inAmount,
+    outAmount,
+    traderIn: hasOwnAmounts ? source.amount() : inAmount,
+    traderOut: hasOwnAmounts ? source.amount() : outAmount,
+    fees: readFees(source, keys),
+    reserves: flags & RESERVES ? readReserves(source, flags) : null,
+    exact: flags & EXACT_IN ? 'in' : flags & EXACT_OUT ? 'out' : null,
+    cashSide,
+    price: flags & PRICE_OF_AMOUNTS ? impliedPrice() : flags & PRICE ? source.float() : null,
+    cashUsd: flags & SAME_CASH_USD ? before!.cashUsd : flags & CASH_USD ? source.float() : null,
+    priceForming: (flags & PRICE_FORMING) !== 0,
+    route:
+      flags & ROUTE
+        ? {
+            program: keys.read(source),
+            ixIndex: source.count(),
+            hop: source.count(),
+            hops: source.count()
+          }
+        : null,
+    ...(flags & STATED_CURVE ? { statedCurve: readStatedCurve(source) } : {}),
+    ...(flags & (VAULT_IN | VAULT_OUT) ? { vaults: readVaults(source, flags, keys) } : {}),
+    ...(flags & UNSTATED_FACTS ? { unstated: source.count() } : {})
+  }
+}
+
+/** Returns the flags of the fields that follow from others. */
+function impliedIn(row: TradeRow, before: TradeBefore | null): number {
+  let flags = 0
+  if (row.traderIn === row.inAmount && row.traderOut === row.outAmount) flags |= SAME_AMOUNTS
+  if (row.cashUsd !== null && Object.is(row.cashUsd, before?.cashUsd)) flags |= SAME_CASH_USD
+  if (row.price !== null && Object.is(row.price, priceIn(row, row.cashSide))) flags |= PRICE_OF_AMOUNTS
+  return flags
+}
+
+const priceIn = (fill: Fill, cashSide: Side | null): number | null =>
+  cashSide === null ? null : priceOf(legOf(fill, cashSide), legOf(fill, otherSide(cashSide)))
 
 function flagsOf(row: TradeRow): number {
   let flags = 0

@@ -17,6 +17,9 @@ const HOUR = 3_600
 /** A range of at most this many hours, such as a rolling day, is read hour by hour: the keys are known. */
 const KNOWN_HOURS_MAX = 26
 
+/** Hourly volumes that many blocks together delete: those of all mints of an hour, twice. */
+const EXPIRED_PER_RUN_MAX = 100_000
+
 const rows = new KeyedRows('activity')
 
 export function activityTable(database: Database): RecordTable<'activity'> {
@@ -33,6 +36,10 @@ export function activityTable(database: Database): RecordTable<'activity'> {
     stage(view, batch, block) {
       rows.put(batch, block.activity)
       return stageHourlyMintVolume(view, batch, block)
+    },
+    stageMany(view, batch, blocks) {
+      rows.putUncached(batch, blocks.activity)
+      return stageHourlyMintVolume(view, batch, blocks, EXPIRED_PER_RUN_MAX)
     },
     amend(_, batch, { activity, head }) {
       rows.amend(batch, activity)

@@ -7,7 +7,7 @@ import { keptBlockKey, keysOf, slotKey } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
 import type { Database } from './database.ts'
 import { stageNewPools } from './pools.ts'
-import { stageRecords } from './record-stores.ts'
+import { stageManyBlocks, stageRecords } from './record-stores.ts'
 import type { RecordTables } from './record-stores.ts'
 import type { View } from './view.ts'
 
@@ -32,7 +32,7 @@ export function blockStore(database: Database, tables: RecordTables): BlockStore
         if (last === undefined) return null
         assertFollows(after, view.head)
         for (const { slot } of fresh) batch.putUncached(slotKind, slotKey(slot.slot), slot)
-        await stageRecords(tables, view, batch, { slot: last.slot, ...mergedRows(fresh) })
+        await stageManyBlocks(tables, view, batch, { slot: last.slot, ...mergedRows(fresh) })
         for (const block of fresh.slice(0, -1)) stageNewPools(batch, block)
         return { kind: 'commit', head: last.slot }
       })

@@ -30,6 +30,8 @@ export interface DatabaseOptions {
   readonly engineBytes?: number | undefined
   /** Whether a crash of the machine may undo writes. */
   readonly isScratch?: boolean | undefined
+  /** Whether tables are compressed, as those of an archive. */
+  readonly isArchive?: boolean | undefined
   /** Files that need no check; by default, those that the store listed when it was closed. */
   readonly trusted?: TrustedFiles | undefined
   readonly reached: (point: CrashPoint) => void
@@ -77,7 +79,7 @@ export class Database {
     try {
       const damaged = await checkBeforeOpening(directory, options.trusted) // D4
       // It begins to open by itself as soon as it is made.
-      level = new ClassicLevel(directory, engineWithin(options.engineBytes ?? Infinity))
+      level = new ClassicLevel(directory, engineWithin(options.engineBytes ?? Infinity, options.isArchive))
       await level.open()
       await forgetTrustedFiles(directory)
       const head = await readHead(level, directory, damaged, reached)
@@ -133,6 +135,12 @@ export class Database {
   compact({ gte, lt }: KeyRange): Promise<void> {
     if (this.#closed !== null) return Promise.reject(closed())
     return this.#compactions.add(() => this.#level.compactRange(gte, lt))
+  }
+
+  /** Returns whether the engine finds a key in a range, whether or not other keys of the range are damaged. */
+  async holds({ gte, lt }: KeyRange): Promise<boolean> {
+    if (this.#closed !== null) throw closed()
+    return (await this.#level.keys({ gte, lt, limit: 1 }).all()).length > 0
   }
 
   /** Estimates the bytes of a range of keys in the engine's tables; data that is not in the tables yet is not counted. */

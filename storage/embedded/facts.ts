@@ -2,7 +2,7 @@ import { ClassicLevel } from 'classic-level'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { formatRefusal } from '../../src/kernel/format-refusal.ts'
 import { FACT_LISTS, FACTS_FORMAT, type Fact, type FactList, type FactStore } from '../port/facts.ts'
-import { ENGINE } from './engine-options.ts'
+import { ARCHIVE_ENGINE } from './engine-options.ts'
 import type { Level } from './level.ts'
 import { unopened } from './unopened.ts'
 
@@ -14,7 +14,7 @@ const HEAD_BYTES = 1 + POSITION_BYTES
 
 /** Opens the facts in a directory, and creates it if it does not exist. One process at a time may have it open. */
 export async function openEmbeddedFacts(directory: string): Promise<FactStore> {
-  const level: Level = new ClassicLevel(directory, ENGINE)
+  const level: Level = new ClassicLevel(directory, ARCHIVE_ENGINE)
   try {
     await level.open()
     await checkFormat(level)

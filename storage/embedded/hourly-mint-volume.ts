@@ -30,15 +30,16 @@ export async function mintsOfHour(
   return found
 }
 
-/** Rewrites the hourly volumes of a block's mints, and deletes some that are too old to rank. */
+/** Rewrites the hourly volumes of a block's mints, and deletes some that are too old to rank, `deletions` at most. */
 export async function stageHourlyMintVolume(
   view: View,
   batch: WriteBatch,
-  block: BlockCommit
+  block: BlockCommit,
+  deletions = EXPIRED_PER_BLOCK_MAX
 ): Promise<void> {
   const oldest = oldestMintVolumeHour(block.slot.blockTime)
   stageVolumes(batch, block.activity, oldest)
-  await stageDeletions(view, batch, hourlyMintVolumeKeysOf(oldest).gte)
+  await stageDeletions(view, batch, hourlyMintVolumeKeysOf(oldest).gte, deletions)
 }
 
 /** Rewrites the hourly volumes of an amendment's mints, and deletes those without trades. */
@@ -63,17 +64,17 @@ function stageVolumes(batch: WriteBatch, hours: readonly ActivityHour[], oldest:
   }
 }
 
-async function stageDeletions(view: View, batch: WriteBatch, oldest: Key): Promise<void> {
+async function stageDeletions(view: View, batch: WriteBatch, oldest: Key, limit: number): Promise<void> {
   const begin = keysOf('h').gte
   const reached = view.recall(deletedUntil, begin) ?? begin
   if (Buffer.compare(reached, oldest) >= 0) return
-  const options = { expected: EXPIRED_PER_BLOCK_MAX }
+  const options = { expected: limit }
   let expired = 0
   let until = oldest
   for await (const [key] of view.scan(hourlyMintVolumeKind, { gte: reached, lt: oldest }, options)) {
     batch.delete(key)
     until = keyAfter(key)
-    if (++expired === EXPIRED_PER_BLOCK_MAX) break
+    if (++expired === limit) break
   }
-  batch.remember(deletedUntil, begin, expired === EXPIRED_PER_BLOCK_MAX ? until : oldest)
+  batch.remember(deletedUntil, begin, expired === limit ? until : oldest)
 }

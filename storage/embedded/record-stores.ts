@@ -16,14 +16,22 @@ import { poolEventTable, tradeTable } from './row-lists.ts'
 import { solPriceTable } from './sol-prices.ts'
 import { tokenTable } from './tokens.ts'
 import type { View } from './view.ts'
+import { archivedTradeTable } from './wallet-references.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 export type RecordTables = { readonly [Name in RecordName]: RecordTable<Name> }
 
-/** The tables of every record. `logSeconds` is how long the log is kept; null means for ever. */
-export function recordTables(database: Database, logSeconds: number | null): RecordTables {
+/**
+ * The tables of every record. `logSeconds` is how long the log is kept; null means for ever. With `isReferred`, wallets'
+ * trades are references, as in an archive.
+ */
+export function recordTables(
+  database: Database,
+  logSeconds: number | null,
+  isReferred = false
+): RecordTables {
   const own: { readonly [Name in keyof OwnStores]: RecordTable<Name> } = {
-    trades: tradeTable(database),
+    trades: isReferred ? archivedTradeTable(database) : tradeTable(database),
     poolEvents: poolEventTable(database),
     log: logTable(database, logSeconds),
     candles: candleTable(database),
@@ -52,6 +60,23 @@ export async function stageRecords(
 ): Promise<void> {
   // Different records stage side by side, so that their reads overlap.
   await Promise.all(RECORD_NAMES.map(async (name) => tables[name].stage(view, batch, block)))
+}
+
+/** Stages the changes of many blocks, merged into those of one (`RecordTable.stageMany`). */
+export async function stageManyBlocks(
+  tables: RecordTables,
+  view: View,
+  batch: WriteBatch,
+  blocks: BlockCommit
+): Promise<void> {
+  await Promise.all(
+    RECORD_NAMES.map(async (name) => {
+      const table = tables[name]
+      await (table.stageMany === undefined
+        ? table.stage(view, batch, blocks)
+        : table.stageMany(view, batch, blocks))
+    })
+  )
 }
 
 /** Stages an amendment's changes of all records. */

@@ -21,6 +21,11 @@ export interface RecordTable<Name extends RecordName> {
   readonly port: RecordStores[Name]
   /** Stages the changes of a block. */
   stage(view: View, batch: WriteBatch, block: BlockCommit): MaybePromise<void>
+  /**
+   * Stages the changes of many blocks, whose rows are not read in the near future: they are cached only as far as the next
+   * blocks need it. By default like `stage`.
+   */
+  stageMany?(view: View, batch: WriteBatch, blocks: BlockCommit): MaybePromise<void>
   /** Stages the changes of an amendment. */
   amend(view: View, batch: WriteBatch, amendment: Amendment): MaybePromise<void>
 }
@@ -49,6 +54,11 @@ export class KeyedRows<Name extends KeyedStoredName> {
   put(batch: WriteBatch, rows: readonly RowOf<Name>[]): void {
     const { kind, keyOf } = storedRecord(this.#name)
     for (const row of rows) batch.put(kind, keyOf(addressOf(this.#name, row)), row)
+  }
+
+  putUncached(batch: WriteBatch, rows: readonly RowOf<Name>[]): void {
+    const { kind, keyOf } = storedRecord(this.#name)
+    for (const row of rows) batch.putUncached(kind, keyOf(addressOf(this.#name, row)), row)
   }
 
   amend(batch: WriteBatch, { put, remove }: Edit<RowOf<Name>, AddressOf<Name>>): void {

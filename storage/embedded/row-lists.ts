@@ -3,7 +3,7 @@ import { eventCursor } from '../../src/market/cursor.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import { poolEventCodec } from '../codec/pool-event.ts'
 import { RowPages } from './row-pages.ts'
-import { tradeCodec } from '../codec/trade.ts'
+import { compactTradeCodec, tradeCodec } from '../codec/trade.ts'
 import type { Database } from './database.ts'
 import type { RecordTable } from './record-table.ts'
 
@@ -17,6 +17,8 @@ const WALLET_PAGE_ROWS = 8
 
 /** The lists of rows that are stored in pages. */
 export const tradePages = new RowPages('t', 'trade page', tradeCodec, PAGE_ROWS)
+/** The pages of `tradePages` as archives write them: they read each other's. */
+export const compactTradePages = new RowPages('t', 'trade page', compactTradeCodec, PAGE_ROWS)
 export const walletPages = new RowPages('w', 'wallet page', tradeCodec, WALLET_PAGE_ROWS)
 export const poolEventPages = new RowPages('e', 'pool event page', poolEventCodec, PAGE_ROWS)
 
@@ -30,6 +32,10 @@ export function tradeTable(database: Database): RecordTable<'trades'> {
     async stage(view, batch, block) {
       const trades = await tradePages.stage(view, batch, block.trades, (row) => row.mint)
       await walletPages.stage(view, batch, trades.filter(isMade), (row) => row.user, true)
+    },
+    async stageMany(view, batch, { trades }) {
+      await tradePages.append(view, batch, trades, (row) => row.mint)
+      await walletPages.append(view, batch, trades.filter(isMade), (row) => row.user)
     },
     async amend(view, batch, { trades }) {
       await tradePages.amend(view, batch, trades, (row) => row.mint)
@@ -45,6 +51,8 @@ export function poolEventTable(database: Database): RecordTable<'poolEvents'> {
     async stage(view, batch, { poolEvents }) {
       await poolEventPages.stage(view, batch, poolEvents, (row) => row.pool)
     },
+    stageMany: (view, batch, { poolEvents }) =>
+      poolEventPages.append(view, batch, poolEvents, (row) => row.pool),
     amend: (view, batch, { poolEvents }) => poolEventPages.amend(view, batch, poolEvents, (row) => row.pool)
   }
 }

@@ -16,6 +16,8 @@ export interface RowPage<Row> {
   readonly keys: readonly Pubkey[]
   /** The first cursor of the page before this one; null for the first page. */
   readonly older: number | null
+  /** Estimated bytes in memory, if the rows are not decoded (`page-end.ts`). */
+  readonly weight?: number
 }
 
 /** Estimated bytes of a row in memory: decoded alone, and as stored beside it. */
@@ -27,8 +29,8 @@ const scratch = new ByteWriter()
  * A page with rows added; the given page and the rows stay as they are. `owned` rows are kept as they are. Other rows are
  * decoded from their bytes again, because the given ones may hold the buffers of a whole block in memory.
  */
-export function extendPage<Row>(
-  codec: RowCodec<Row>,
+export function extendPage<Row extends Before, Before>(
+  codec: RowCodec<Row, Before>,
   page: RowPage<Row> | null,
   rows: readonly Row[],
   { owned, older }: { readonly owned: boolean; readonly older: number | null }
@@ -54,7 +56,10 @@ export function closedPage<Row>({ rows, older }: RowPage<Row>): RowPage<Row> {
   return { rows, packed: '', keys: [], older }
 }
 
-export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind<RowPage<Row>> {
+export function rowPageKind<Row extends Before, Before>(
+  name: string,
+  codec: RowCodec<Row, Before>
+): RecordKind<RowPage<Row>> {
   return {
     name,
     write(out, page) {
@@ -66,13 +71,14 @@ export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind
       const packed = source.restLatin1()
       return { ...readRows(codec, source, null), packed, older }
     },
-    weigh: (page) => page.rows.length * (page.packed.length === 0 ? ROW_WEIGHT : OPEN_ROW_WEIGHT)
+    weigh: (page) =>
+      page.weight ?? page.rows.length * (page.packed.length === 0 ? ROW_WEIGHT : OPEN_ROW_WEIGHT)
   }
 }
 
 /** The rows to the end of the source, which follow those of a page. */
-function readRows<Row>(
-  codec: RowCodec<Row>,
+export function readRows<Row extends Before, Before>(
+  codec: RowCodec<Row, Before>,
   source: ByteReader,
   page: RowPage<Row> | null
 ): { rows: Row[]; keys: readonly Pubkey[] } {

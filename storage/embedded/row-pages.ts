@@ -13,10 +13,11 @@ import {
 } from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'
 import { unpackRecord, type RecordKind } from '../codec/record.ts'
+import { appendedTo, endOf, type PageEnd } from './page-end.ts'
 import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
 import { PAGES_PER_TURN, RowPageReader } from './row-page-reader.ts'
-import type { RowCodec } from '../codec/row-origin.ts'
+import type { RowBefore, RowCodec } from '../codec/row-origin.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
@@ -26,14 +27,14 @@ import type { WriteBatch } from './write-batch.ts'
  * known without a search. A full page moves to the key of its first cursor once the next row comes. Each page names the one
  * before it, so that the newest rows are found without a search.
  */
-export class RowPages<Row extends { readonly cursor: number }> {
+export class RowPages<Row extends Before & { readonly cursor: number }, Before = RowBefore> {
   readonly #list: PageList
   readonly #pageRows: number
-  readonly #codec: RowCodec<Row>
+  readonly #codec: RowCodec<Row, Before>
   readonly kind: RecordKind<RowPage<Row>>
   readonly #reader: RowPageReader<Row>
 
-  constructor(list: PageList, name: string, codec: RowCodec<Row>, pageRows: number) {
+  constructor(list: PageList, name: string, codec: RowCodec<Row, Before>, pageRows: number) {
     this.#list = list
     this.#pageRows = pageRows
     this.#codec = codec
@@ -62,12 +63,40 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return kept.sort((a, b) => a.cursor - b.cursor)
   }
 
-  /** Puts rows in place of those with their cursors, or between others, and removes rows from their lists. */
-  async amend(
+  /** Appends rows like `stage`, and caches pages as bytes: for many blocks, whose rows are not read in the near future. */
+  async append<Owned extends Row>(
     view: View,
     batch: WriteBatch,
-    edit: Edit<Row, Row>,
-    ownerOf: (row: Row) => Pubkey
+    rows: readonly Owned[],
+    ownerOf: (row: Owned) => Pubkey
+  ): Promise<void> {
+    const lists = [...Map.groupBy(rows, (row) => pubkeyMapKey(ownerOf(row))).values()]
+    const keys = lists.map((list) => openPageKey(this.#list, ownerOf(list[0]!)))
+    const open = await view.getMany(this.kind, keys, false)
+    for (const [i, list] of lists.entries()) {
+      const before = open[i] ?? null
+      let page: PageEnd<Row, Before> | null = before === null ? null : endOf(this.#codec, before)
+      for (let taken = 0; taken < list.length;) {
+        let older = page?.older ?? null
+        if (page !== null && page.count >= this.#pageRows) {
+          older = page.first
+          batch.putUncached(this.kind, pageKey(this.#list, ownerOf(list[0]!), older), page)
+          page = null
+        }
+        const some = list.slice(taken, taken + this.#pageRows - (page?.count ?? 0))
+        page = appendedTo(this.#codec, page, some, older)
+        taken += some.length
+      }
+      if (page !== null) batch.putOwned(this.kind, keys[i]!, page)
+    }
+  }
+
+  /** Puts rows in place of those with their cursors, or between others, and removes rows from their lists. */
+  async amend<Owned extends Row>(
+    view: View,
+    batch: WriteBatch,
+    edit: Edit<Owned, Owned>,
+    ownerOf: (row: Owned) => Pubkey
   ): Promise<void> {
     const changes = [
       ...edit.remove.map((row) => ({ row, isPut: false })),
@@ -77,7 +106,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       const owner = ownerOf(ofOwner[0]!.row)
       const first = Math.min(...ofOwner.map(({ row }) => row.cursor))
       const { rows, older } = await this.#takeOut(view, batch, owner, first)
-      const byCursor = new Map(rows.map((row) => [row.cursor, row]))
+      const byCursor = new Map<number, Row>(rows.map((row) => [row.cursor, row]))
       for (const { row, isPut } of ofOwner) {
         if (isPut) byCursor.set(row.cursor, row)
         else byCursor.delete(row.cursor)

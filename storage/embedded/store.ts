@@ -16,6 +16,7 @@ import type { TrustedFiles } from './engine-files/store-check.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
 import { RowSweeper } from './sweeper.ts'
 import { usageOf } from './usage.ts'
+import { hasReferences } from './wallet-references.ts'
 
 /** Default for the estimated bytes of cached records. */
 const HOT_BYTES_MAX = 64 * 2 ** 20
@@ -31,6 +32,11 @@ export interface EmbeddedStorageOptions {
   readonly logSeconds?: number | null
   /** Whether a crash of the machine may undo writes; for a store that is then recreated. */
   readonly isScratch?: boolean
+  /**
+   * Whether an archive writes the store: tables are compressed, and wallets' lists refer to trades. Other rows stay readable,
+   * and any process reads the store without this.
+   */
+  readonly isArchive?: boolean
   /** Retention of rows, counted back from the head's block time. Null, the default, means for ever. */
   readonly retentionSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
@@ -60,6 +66,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     hotBytesMax,
     engineBytes: options.engineBytes,
     isScratch: options.isScratch,
+    isArchive: options.isArchive,
     trusted: options.trusted,
     reached: options.reached ?? (() => undefined)
   })
@@ -73,7 +80,8 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     openEmbeddedStorage({ directory, isScratch: true })
   )
   const sweeper = options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds)
-  const tables = recordTables(database, options.logSeconds ?? null)
+  const isReferred = options.isArchive === true || (await hasReferences(database))
+  const tables = recordTables(database, options.logSeconds ?? null, isReferred)
   const groups = new DocumentGroups(database, clock)
   const { isSnapshot = false, directory } = options
   const { programAccountsDirectory = `${directory}.accounts`, holdersDirectory = `${directory}.holders` } =

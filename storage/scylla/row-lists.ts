@@ -25,7 +25,11 @@ const SLOT_SLOTS = 65_536
 const LOG_SLOTS = 1_024
 
 /** Rows are packed like those of the embedded store's pages; the owner's address is in the key and not in the bytes. */
-function rowKind<Row>(name: string, codec: RowCodec<Row>, ownerOf: (row: Row) => Pubkey): RecordKind<Row> {
+function rowKind<Row, Before>(
+  name: string,
+  codec: RowCodec<Row, Before>,
+  ownerOf: (row: Row) => Pubkey
+): RecordKind<Row> {
   return {
     name,
     write: (out, row) => codec.write(out, row, null, new KeyTable([ownerOf(row)])),

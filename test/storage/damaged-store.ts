@@ -4,26 +4,31 @@ import { cpSync, openSync, closeSync, readdirSync, statSync, writeSync } from 'n
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ClassicLevel } from 'classic-level'
-import { ENGINE } from '../../storage/embedded/engine-options.ts'
+import { ARCHIVE_ENGINE, ENGINE } from '../../storage/embedded/engine-options.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { putKey, putTenant, sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 
 /** Writes blocks, and makes the engine merge all of them into tables. */
-export async function fillSettled(directory: string, blocks: number, seed = 3): Promise<void> {
-  const storage = await openEmbeddedStorage({ directory })
+export async function fillSettled(
+  directory: string,
+  blocks: number,
+  seed = 3,
+  isArchive = false
+): Promise<void> {
+  const storage = await openEmbeddedStorage({ directory, isArchive })
   for (const n of [0, 1, 2]) {
     await putTenant(storage, sampleTenant(n))
     await putKey(storage, sampleKey(n))
   }
   for (let index = 0; index < blocks; index++) await storage.blocks.commit(sampleBlock(seed, index))
   await storage.close()
-  await settle(directory)
+  await settle(directory, isArchive)
 }
 
 /** Makes the engine merge all content of a closed store into tables. */
-export async function settle(directory: string): Promise<void> {
-  const engine = new ClassicLevel<Buffer, Uint8Array>(directory, ENGINE)
+export async function settle(directory: string, isArchive = false): Promise<void> {
+  const engine = new ClassicLevel<Buffer, Uint8Array>(directory, isArchive ? ARCHIVE_ENGINE : ENGINE)
   await engine.open()
   await engine.compactRange(Buffer.of(0), Buffer.of(255))
   await engine.close()

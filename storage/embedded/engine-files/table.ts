@@ -2,12 +2,16 @@ import { keyAfter, type KeyRange } from '../../codec/keys.ts'
 import { maskedChecksum } from './checksum.ts'
 import { FileReader } from './file-reader.ts'
 import { userKey } from './manifest.ts'
+import { snappyDecompressed } from './snappy.ts'
 
 const FOOTER_BYTES = 48
 const MAGIC = Buffer.from('57fb808b247547db', 'hex')
 /** A block is followed by its type and its checksum. */
 const TRAILER_BYTES = 5
 const UNCOMPRESSED = 0
+const SNAPPY = 1
+/** Maximum bytes of a decompressed index: eighty times that of the largest table, which has 32 MiB. */
+const INDEX_BYTES_MAX = 16 * 2 ** 20
 /** No type that the engine knows. */
 const REFUSED = 0xff
 /** The tag of a key that was shortened to stand between two blocks, and that neither block holds. */
@@ -34,8 +38,8 @@ export function tableDamage(table: Buffer, keys: KeyRange): TableDamage[] {
   const whole: TableDamage = { part: 'index', offset: 0, length: table.length, keys }
   const footer = footerOf(table)
   if (footer === null || !isSound(table, footer.index)) return [whole]
-  // Written with other settings than ours: the blocks that a compressed index names are not checked.
-  if (typeOf(table, footer.index) !== UNCOMPRESSED) return []
+  // Written by another engine: the blocks that an index in another format names are not checked.
+  if (!isReadable(table, footer.index)) return []
   const damaged: TableDamage[] = []
   let gte = keys.gte
   try {
@@ -100,15 +104,16 @@ function handle(source: FileReader): Block {
 function filterDamage(table: Buffer, metaindex: Block): TableDamage[] {
   const damaged = (block: Block): TableDamage[] => [{ part: 'filter', ...block, keys: null }]
   if (!isSound(table, metaindex)) return damaged(metaindex)
-  if (typeOf(table, metaindex) !== UNCOMPRESSED) return []
+  if (!isReadable(table, metaindex)) return []
   for (const [, filter] of handlesIn(table, metaindex)) if (!isSound(table, filter)) return damaged(filter)
   return []
 }
 
 /** The entries of a block whose values name other blocks. Throws a RangeError where it does not follow the format. */
-function* handlesIn(table: Buffer, { offset, length }: Block): Generator<[Buffer, Block]> {
-  const restarts = table.readUInt32LE(offset + length - 4)
-  const entries = table.subarray(offset, offset + length - 4 * (restarts + 1))
+function* handlesIn(table: Buffer, block: Block): Generator<[Buffer, Block]> {
+  const contents = contentsOf(table, block)
+  const restarts = contents.readUInt32LE(contents.length - 4)
+  const entries = contents.subarray(0, contents.length - 4 * (restarts + 1))
   const source = new FileReader(entries)
   let key: Buffer = Buffer.alloc(0)
   while (!source.atEnd) {
@@ -117,6 +122,15 @@ function* handlesIn(table: Buffer, { offset, length }: Block): Generator<[Buffer
     yield [key, handle(new FileReader(source.bytes(valueLength)))]
   }
 }
+
+/** The bytes of a block as they were before compression. Throws a RangeError where they do not follow the format. */
+function contentsOf(table: Buffer, block: Block): Buffer {
+  const stored = table.subarray(block.offset, block.offset + block.length)
+  return typeOf(table, block) === UNCOMPRESSED ? stored : snappyDecompressed(stored, INDEX_BYTES_MAX)
+}
+
+const isReadable = (table: Buffer, block: Block): boolean =>
+  [UNCOMPRESSED, SNAPPY].includes(typeOf(table, block))
 
 const typeOf = (table: Buffer, { offset, length }: Block): number => table[offset + length]!
 

@@ -22,8 +22,16 @@ export type LostRows = Readonly<
 export async function collectLostRows(
   source: Level,
   lost: readonly LostRange[],
-  letters: ReadonlySet<Letter>,
-  isLost: (key: Key) => boolean
+  {
+    letters,
+    isLost,
+    isReferred
+  }: {
+    readonly letters: ReadonlySet<Letter>
+    readonly isLost: (key: Key) => boolean
+    /** Whether wallets' lists refer to those of mints, so that no other list has a row. */
+    readonly isReferred: boolean
+  }
 ): Promise<LostRows> {
   const found: LostRows = { t: new Map(), w: new Map(), e: new Map() }
   for (const list of ['t', 'w', 'e'] as const) {
@@ -33,6 +41,7 @@ export async function collectLostRows(
       if (lost.some(({ keys }) => overlap(keys, pagesOf(list, owner)))) rowsOf(found, list, owner)
     }
   }
+  if (isReferred) return found
   const windows = {
     t: await windowsOf(source, 't', lost, isLost),
     w: await windowsOf(source, 'w', lost, isLost)

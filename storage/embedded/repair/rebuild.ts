@@ -130,7 +130,9 @@ async function rebuilt(
     // Kept blocks must have no hole, so all are left out if some are lost.
     return !derived.includes(letter) && !(letter === 'd' && letters.has('d'))
   }
-  const found = rows ? await collectLostRows(source, lost, letters, isLost) : null
+  // An archive has each trade once. The next import makes it again.
+  const isReferred = (await source.keys({ ...keysOf('T'), limit: 1 }).all()).length > 0
+  const found = rows ? await collectLostRows(source, lost, { letters, isLost, isReferred }) : null
   let records = 0
   let batch = target.batch()
   const flush = async (): Promise<void> => {
@@ -155,7 +157,7 @@ async function rebuilt(
         ? await stageHorizon(target, view, retentionSeconds)
         : view.get(horizonKind, horizonKey())
     const slots = await slotsOf(source, isLost)
-    const losses = lossesOf(lost, horizon)
+    const losses = lossesOf(lost, horizon, isReferred)
     if (rows && losses.length > 0) await stageLosses(target, view, lost)
     const beyond = { gte: slots === null ? keysOf('b').gte : slotKey(slots.to + 1), lt: keysOf('b').lt }
     return {
@@ -184,14 +186,14 @@ async function stageLosses(target: Level, view: View, lost: readonly LostRange[]
 }
 
 /**
- * Kinds that are lost for good. Rows that are stored twice count only if both may be lost; candles, only those that begin
- * below the horizon of rows.
+ * Kinds that are lost for good. Rows that are stored twice count only if both may be lost, or in an archive, which has each
+ * trade once (`isReferred`). Candles count only if they begin below the horizon of rows.
  */
-function lossesOf(lost: readonly LostRange[], horizon: RowHorizon | null): Loss[] {
+function lossesOf(lost: readonly LostRange[], horizon: RowHorizon | null, isReferred: boolean): Loss[] {
   const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
-  const isTwice = letters.has('t') && letters.has('w')
+  const isLostForGood = isReferred || (letters.has('t') && letters.has('w'))
   const isMadeAgain = (letter: Letter): boolean => {
-    if (letter === 't' || letter === 'w') return !isTwice
+    if (letter === 't' || letter === 'w') return !isLostForGood
     if (letter in DERIVED) return !letters.has(DERIVED[letter]!)
     return MADE_AGAIN.includes(letter)
   }

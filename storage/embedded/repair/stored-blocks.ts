@@ -27,7 +27,7 @@ const tradeKind = rowKind('trade', tradeCodec)
 const poolEventKind = rowKind('pool event', poolEventCodec)
 
 /** A single row by its cursor, behind which its key names its kind. */
-function rowKind<Row>(name: string, codec: RowCodec<Row>): RecordKind<Row> {
+function rowKind<Row, Before>(name: string, codec: RowCodec<Row, Before>): RecordKind<Row> {
   return {
     name,
     write: (out, row) => codec.write(out, row, null, new KeyTable()),
@@ -91,8 +91,8 @@ async function sortRows(database: Database, sorted: Level): Promise<void> {
   for await (const entries of recordsIn(database, launchKind, keysOf('l')))
     await put(entries, 'l', launchKind, ([, row]) => [row])
 
-  async function sortPages<Row extends { readonly cursor: number }>(
-    pages: RowPages<Row>,
+  async function sortPages<Row extends Before & { readonly cursor: number }, Before>(
+    pages: RowPages<Row, Before>,
     letter: string,
     kind: RecordKind<Row>
   ): Promise<void> {

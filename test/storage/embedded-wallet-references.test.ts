@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import type { TradeRow } from '../../src/market/rows.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import type { BlockCommit, Storage } from '../../storage/port.ts'
+import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
+import { randomRuns } from '../random-runs.ts'
+import { recordsOf, withRawStore } from './embedded-directory.ts'
+
+const BLOCKS = 90
+const directory = t.testdir()
+const blocks = Array.from({ length: BLOCKS }, (_, index) => sampleBlock(5, index)).map(withTwins)
+const wallets = [...new Map(blocks.flatMap(({ trades }) => trades).map((row) => [text(row), row.user]))].map(
+  ([, user]) => user
+)
+
+function text({ user }: TradeRow): string {
+  return Buffer.from(user).toString('hex')
+}
+
+/** Gives some trades a mint that shares the first 20 bytes of another one's address. */
+function withTwins(block: BlockCommit): BlockCommit {
+  const trades = block.trades.map((row, at) => {
+    if (at % 3 !== 0 || row.cashSide === null) return row
+    const mint = Uint8Array.from(row.mint)
+    mint[31]! ^= 1 + (at % 5)
+    return { ...row, mint }
+  })
+  return { ...block, trades }
+}
+
+const live = await openEmbeddedStorage({ directory: join(directory, 'live'), isScratch: true })
+for (const block of blocks) await live.blocks.commit(block)
+t.teardown(() => live.close())
+
+let stores = 0
+
+/** Writes an archive in runs; the first `plain` blocks as a live store writes them, like an earlier version. */
+async function archived(plain: number, run: number): Promise<{ storage: Storage; place: string }> {
+  const place = join(directory, `archive-${stores++}`)
+  const earlier = await openEmbeddedStorage({ directory: place, isScratch: true })
+  for (const block of blocks.slice(0, plain)) await earlier.blocks.commit(block)
+  await earlier.close()
+  const storage = await openEmbeddedStorage({ directory: place, isScratch: true, isArchive: true })
+  for (let at = plain; at < BLOCKS; at += run) await storage.blocks.commitAll(blocks.slice(at, at + run))
+  return { storage, place }
+}
+
+t.test('trades of a wallet of an archive are those of a live store, in any page', async (t) => {
+  t.ok(wallets.length > 5)
+  const archives = await Promise.all([archived(0, 7), archived(0, BLOCKS), archived(40, 13)])
+  t.teardown(() => Promise.all(archives.map(({ storage }) => storage.close())))
+  const last = blocks.at(-1)!.trades.at(-1) ?? blocks.at(-2)!.trades.at(-1)!
+  let read = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        wallet: fc.constantFrom(...wallets),
+        order: fc.constantFrom('asc' as const, 'desc' as const),
+        limit: fc.integer({ min: 0, max: 80 }),
+        from: fc.option(fc.integer({ min: 0, max: last.cursor + 5 }), { nil: undefined }),
+        until: fc.option(fc.integer({ min: 0, max: last.cursor + 5 }), { nil: undefined })
+      }),
+      async ({ wallet, from, until, ...rest }) => {
+        const page = {
+          ...rest,
+          ...(from !== undefined && { from }),
+          ...(until !== undefined && { until })
+        }
+        const rows = await live.trades.ofWallet(wallet, page)
+        read += rows.length
+        for (const { storage } of archives) t.strictSame(await storage.trades.ofWallet(wallet, page), rows)
+      }
+    ),
+    randomRuns(40)
+  )
+  t.ok(read > 30, `${read} rows are read`)
+})
+
+t.test('an archive has each trade once, and any process finds the wallets by itself', async (t) => {
+  const { storage, place } = await archived(0, 20)
+  await storage.close()
+  const letters = [...(await recordsOf(place)).keys()].map((key) => key[0])
+  t.notOk(letters.includes('w'))
+  t.ok(letters.includes('T') && letters.includes('t'))
+  const reader = await openEmbeddedStorage({ directory: place })
+  const page = { order: 'desc', limit: 500 } as const
+  for (const wallet of wallets)
+    t.strictSame(await reader.trades.ofWallet(wallet, page), await live.trades.ofWallet(wallet, page))
+  await reader.close()
+})
+
+t.test('a trade that a wallet refers to and that is missing is an error, not a shorter page', async (t) => {
+  const { storage, place } = await archived(0, 20)
+  await storage.close()
+  await withRawStore(place, (raw) => raw.clear({ gte: Buffer.from('t'), lt: Buffer.from('u') }))
+  const reader = await openEmbeddedStorage({ directory: place, isArchive: true })
+  t.teardown(() => reader.close())
+  await t.rejects(reader.trades.ofWallet(wallets[0]!, { order: 'desc', limit: 5 }), {
+    name: 'ServiceError',
+    kind: ERRORS.STORAGE_UNAVAILABLE,
+    detail: /the trade of a wallet at cursor \d+ is missing/
+  })
+})
