@@ -1,0 +1,228 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ClassicLevel } from 'classic-level'
+import { FactWriter } from '../src/archive/facts/fact-writer.ts'
+import { FoldTally } from '../src/archive/facts/held-back.ts'
+import { MintDecimals } from '../src/archive/facts/mint-decimals.ts'
+import { packRows } from '../src/archive/facts/row-pack.ts'
+import { runFold, settleSettings } from '../src/archive/commands/fold-run.ts'
+import { openOwnArchive } from '../src/archive/commands/own-archive.ts'
+import { RefusedFile } from '../src/archive/commands/refused-file.ts'
+import { readRows } from '../src/archive/commands/row-reading.ts'
+import { BUILT_IN_MAPPINGS } from '../src/archive/rows/built-in-mapping.ts'
+import { readTradeFacts, type ReadFact } from '../src/archive/rows/fact-reading.ts'
+import { contentOfPaths } from '../src/archive/rows/path-content.ts'
+import { RowCheck } from '../src/archive/rows/row-check.ts'
+import { RefusalTally } from '../src/archive/rows/row-refusal.ts'
+import { RowTally } from '../src/archive/rows/row-tally.ts'
+import { configOf } from '../src/configuration.ts'
+import type { Config } from '../src/kernel/config/config.ts'
+import { archiveConfigOf, archiveFactsDirectory, storeDirectory } from '../src/store/opening.ts'
+import { keysOf } from '../storage/codec/keys.ts'
+import { ARCHIVE_ENGINE } from '../storage/embedded/engine-options.ts'
+import type { Level } from '../storage/embedded/level.ts'
+import { ROW_KINDS } from '../storage/row-kinds.ts'
+import { MINTS, TRADES_PER_SLOT, writeTradeRows } from './archive/generated-rows.ts'
+import { diskBytes } from './disk-bytes.ts'
+import { writeResult } from './result.ts'
+
+/**
+ * Imports a Parquet file of generated trades into an embedded archive: the rates of reading, of storing facts and of folding,
+ * and the bytes of a trade. Beside them, the engine's own batch writes of the same rows, and DuckDB (of the Python in
+ * `PYTHON`) loading the same file into a table. Nothing is saved with `--profile`, for a run under `--cpu-prof`.
+ *
+ *     PYTHON=/path/to/python node loadtest/archive-import.ts [ROWS] [--profile]
+ */
+
+const rows = Number(process.argv[2] ?? 200_000)
+const isProfile = process.argv.includes('--profile')
+const SEED = 36
+/** Rows of a batch of the bare engine, like those of the import. */
+const BATCH_ROWS = 1_000
+
+const directory = await mkdtemp(join(tmpdir(), 'millrace-archive-import-'))
+try {
+  const path = join(directory, 'trades.parquet')
+  writeTradeRows(path, rows, SEED)
+  const config = configIn(join(directory, 'data'))
+  const imported = await importFile(config, path)
+  const bytes = await bytesOf(config)
+  if (isProfile) process.stdout.write(`${JSON.stringify({ imported, bytes }, null, 1)}\n`)
+  else
+    await writeResult('archive-import', {
+      rows,
+      mints: MINTS,
+      trades_per_slot: TRADES_PER_SLOT,
+      parquet_bytes_per_row: (await stat(path)).size / rows,
+      import: imported,
+      bytes_per_trade: bytes,
+      bare_engine: await bareEngine(path),
+      duckdb: duckDb(path)
+    })
+} finally {
+  await rm(directory, { recursive: true, force: true })
+}
+
+function configIn(dataDir: string): Config {
+  const reading = configOf({ 'data-dir': dataDir }, {})
+  if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
+  return reading.config
+}
+
+/** Time and processor time of all threads, and rows a second by each. */
+async function rateOf(work: () => Promise<unknown>) {
+  const [startedMs, cpuBefore] = [performance.now(), process.cpuUsage()]
+  await work()
+  const seconds = (performance.now() - startedMs) / 1_000
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const cpuSeconds = (user + system) / 1e6
+  return {
+    seconds,
+    cpu_seconds: cpuSeconds,
+    rows_per_second: Math.round(rows / seconds),
+    rows_per_cpu_second: Math.round(rows / cpuSeconds)
+  }
+}
+
+async function factsOf(path: string): Promise<ReadFact[]> {
+  const content = await contentOfPaths([path])
+  const facts: ReadFact[] = []
+  for await (const fact of readTradeFacts(content.rows, reading())) facts.push(fact)
+  return facts
+}
+
+function reading() {
+  return {
+    mappings: BUILT_IN_MAPPINGS,
+    hasVenue: false,
+    check: new RowCheck({ venue: null, now: Math.floor(Date.now() / 1_000) }),
+    tally: new RowTally(new RefusalTally(() => undefined)),
+    signal: new AbortController().signal
+  }
+}
+
+async function importFile(config: Config, path: string) {
+  const { signal } = new AbortController()
+  const content = await contentOfPaths([path])
+  const read = await rateOf(async () => {
+    let count = 0
+    for await (const fact of readTradeFacts(content.rows, reading())) if (fact.line > 0) count++
+    if (count !== rows) throw new Error(`${rows - count} rows are refused`)
+  })
+  const archive = await openOwnArchive(config, (line) => process.stderr.write(`${line}\n`), signal)
+  try {
+    await settleSettings(archive, config)
+    const { state, facts } = archive
+    await state.change({ reading: { key: 'load', files: 0, rows: 0, isDone: false, refusedBytes: 0 } })
+    const refused = new RefusedFile(join(directory, 'refused.ndjson'), 0)
+    const stored = await rateOf(() =>
+      readRows(content.rows, {
+        ...reading(),
+        ...{ writer: new FactWriter(facts, state, new MintDecimals(facts), null), state, firstLive: null },
+        refused,
+        onProgress: () => undefined
+      })
+    )
+    refused.close()
+    const tally = new FoldTally()
+    const folded = await rateOf(() =>
+      runFold(archive, {
+        ...{ config, firstLive: null, tally, signal },
+        stdout: () => undefined,
+        tell: () => undefined
+      })
+    )
+    if (tally.rows !== rows) throw new Error(`${rows - tally.rows} rows are not folded`)
+    const seconds = stored.seconds + folded.seconds
+    return {
+      read,
+      read_and_store_facts: stored,
+      fold: folded,
+      rows_per_second: Math.round(rows / seconds),
+      rows_per_cpu_second: Math.round(rows / (stored.cpu_seconds + folded.cpu_seconds)),
+      peak_memory_mib: Math.round(process.resourceUsage().maxRSS / 1_024)
+    }
+  } finally {
+    await archive.close()
+  }
+}
+
+/** Bytes a trade on disk, of all and of each kind of rows, once the engine has merged its tables. */
+async function bytesOf(config: Config) {
+  const store = storeDirectory(archiveConfigOf(config))
+  const facts = archiveFactsDirectory(config)
+  const byKind: Record<string, number> = {}
+  await withEngine(store, async (level) => {
+    await level.compactRange(Buffer.of(0), Buffer.of(255))
+    for (const { letter, name } of ROW_KINDS) {
+      if (letter === null) continue
+      const { gte, lt } = keysOf(letter)
+      const bytes = await level.approximateSize(gte, lt)
+      if (bytes / rows >= 0.5) byKind[name] = bytes / rows
+    }
+  })
+  await withEngine(facts, (level) => level.compactRange(Buffer.of(0), Buffer.of(255)))
+  return { store: diskBytes(store) / rows, facts: diskBytes(facts) / rows, store_by_kind: byKind }
+}
+
+async function withEngine<T>(place: string, work: (level: Level) => Promise<T>): Promise<T> {
+  const level: Level = new ClassicLevel(place, ARCHIVE_ENGINE)
+  await level.open()
+  try {
+    return await work(level)
+  } finally {
+    await level.close()
+  }
+}
+
+/** Writes the rows of the file, packed one by one, in durable batches. */
+async function bareEngine(path: string) {
+  const packed = (await factsOf(path)).map(({ fact, line }) => packRows(fact.slot!, [{ fact, line }]))
+  const keys = packed.map(({ position, key }) => {
+    const bytes = Buffer.alloc(8 + key.length)
+    bytes.writeBigUInt64BE(BigInt(position))
+    bytes.set(key, 8)
+    return bytes
+  })
+  const place = join(directory, 'bare')
+  const rate = await withEngine(place, async (level) => {
+    const rate = await rateOf(async () => {
+      for (let from = 0; from < packed.length; from += BATCH_ROWS) {
+        const batch = level.batch()
+        for (let at = from; at < Math.min(from + BATCH_ROWS, packed.length); at++)
+          batch.put(keys[at]!, packed[at]!.value)
+        await batch.write({ sync: true })
+      }
+    })
+    await level.compactRange(Buffer.of(0), Buffer.of(255))
+    return rate
+  })
+  return { ...rate, bytes_per_row: diskBytes(place) / rows }
+}
+
+/** Loads the file into a table of DuckDB; a reason if that is not possible. */
+function duckDb(path: string): unknown {
+  const program = `
+import duckdb, json, os, resource, time
+started = time.perf_counter()
+connection = duckdb.connect(${JSON.stringify(join(directory, 'duck.db'))})
+connection.execute("create table trades as select * from read_parquet('${path}')")
+connection.execute("checkpoint")
+seconds = time.perf_counter() - started
+used = resource.getrusage(resource.RUSAGE_SELF)
+connection.close()
+rows = ${rows}
+print(json.dumps({
+  "version": duckdb.__version__,
+  "seconds": seconds,
+  "cpu_seconds_with_start": used.ru_utime + used.ru_stime,
+  "rows_per_second": round(rows / seconds),
+  "bytes_per_row": os.path.getsize(${JSON.stringify(join(directory, 'duck.db'))}) / rows
+}))`
+  const { status, stdout, stderr } = spawnSync(process.env.PYTHON ?? 'python3', ['-c', program], {
+    encoding: 'utf8'
+  })
+  return status === 0 ? (JSON.parse(stdout) as unknown) : `not measured: ${stderr.trim().split('\n').at(-1)}`
+}
