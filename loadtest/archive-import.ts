@@ -19,7 +19,13 @@ import { RefusalTally } from '../src/archive/rows/row-refusal.ts'
 import { RowTally } from '../src/archive/rows/row-tally.ts'
 import { configOf } from '../src/configuration.ts'
 import type { Config } from '../src/kernel/config/config.ts'
-import { archiveConfigOf, archiveFactsDirectory, storeDirectory } from '../src/store/opening.ts'
+import { pubkeyMapKey, type Pubkey } from '../src/chain/pubkey.ts'
+import {
+  archiveConfigOf,
+  archiveFactsDirectory,
+  openArchiveToRead,
+  storeDirectory
+} from '../src/store/opening.ts'
 import { keysOf } from '../storage/codec/keys.ts'
 import { ARCHIVE_ENGINE } from '../storage/embedded/engine-options.ts'
 import type { Level } from '../storage/embedded/level.ts'
@@ -39,6 +45,8 @@ import { writeResult } from './result.ts'
 const rows = Number(process.argv[2] ?? 200_000)
 const isProfile = process.argv.includes('--profile')
 const SEED = 36
+/** Owners whose lists are read. */
+const READS = 1_000
 /** Rows of a batch of the bare engine, like those of the import. */
 const BATCH_ROWS = 1_000
 
@@ -49,7 +57,8 @@ try {
   const config = configIn(join(directory, 'data'))
   const imported = await importFile(config, path)
   const bytes = await bytesOf(config)
-  if (isProfile) process.stdout.write(`${JSON.stringify({ imported, bytes }, null, 1)}\n`)
+  const reads = await readsOf(config, path)
+  if (isProfile) process.stdout.write(`${JSON.stringify({ imported, bytes, reads }, null, 1)}\n`)
   else
     await writeResult('archive-import', {
       rows,
@@ -58,6 +67,7 @@ try {
       parquet_bytes_per_row: (await stat(path)).size / rows,
       import: imported,
       bytes_per_trade: bytes,
+      reads,
       bare_engine: await bareEngine(path),
       duckdb: duckDb(path)
     })
@@ -165,6 +175,36 @@ async function bytesOf(config: Config) {
   })
   await withEngine(facts, (level) => level.compactRange(Buffer.of(0), Buffer.of(255)))
   return { store: diskBytes(store) / rows, facts: diskBytes(facts) / rows, store_by_kind: byKind }
+}
+
+/** Processor time of reads that a service makes, each of an owner that was not read before. */
+async function readsOf(config: Config, path: string) {
+  const facts = (await factsOf(path)).map(({ fact }) => fact)
+  const archive = await openArchiveToRead(config)
+  if (archive === null) throw new Error('there is no archive')
+  const costOf = async (owners: readonly Pubkey[], read: (owner: Pubkey) => Promise<readonly unknown[]>) => {
+    const distinct = [...new Map(owners.map((owner) => [pubkeyMapKey(owner), owner])).values()]
+    const before = process.cpuUsage()
+    let found = 0
+    for (const owner of distinct.slice(0, READS)) found += (await read(owner)).length
+    const { user, system } = process.cpuUsage(before)
+    return { rows_per_read: found / READS, cpu_us_per_row: (user + system) / found }
+  }
+  const page = { order: 'desc', limit: 100 } as const
+  try {
+    return {
+      trades_of_a_mint: await costOf(
+        facts.map(({ out }) => out.mint),
+        (mint) => archive.trades.ofMint(mint, page)
+      ),
+      trades_of_a_wallet: await costOf(
+        facts.map(({ trader }) => trader!),
+        (wallet) => archive.trades.ofWallet(wallet, page)
+      )
+    }
+  } finally {
+    await archive.close()
+  }
 }
 
 async function withEngine<T>(place: string, work: (level: Level) => Promise<T>): Promise<T> {

@@ -1,13 +1,12 @@
 import type { Fee, StatedCurve, TradeReserves, TradeVaults } from '../../src/chain/events.ts'
-import { legOf, otherSide, type Fill, type Side } from '../../src/market/legs.ts'
-import { priceOf } from '../../src/market/price.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
+import { isAlike, priceIn, readAlike, tradeBeforeOf, writeAlike, type TradeBefore } from './alike-trade.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { feeKindCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
-import { beforeOf, readRowOrigin, writeRowOrigin } from './row-origin.ts'
-import type { RowBefore, RowCodec } from './row-origin.ts'
+import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
+import type { RowCodec } from './row-origin.ts'
 
 /** Bits of a row's flags: the fields that are present, and the small closed choices. */
 const EXACT_IN = 1
@@ -39,8 +38,9 @@ const PRICE_OF_AMOUNTS = 524_288
 /** Facts in the order of their bits; a bit is set if the fact is stated. */
 const CURVE_FACTS = ['forSale', 'targetQuote', 'sqrtPrice'] as const
 
-/** The fields of a trade that the bytes of the next one depend on. */
-type TradeBefore = RowBefore & Pick<TradeRow, 'cashUsd'>
+/** Begins a row that is like the one before (`alike-trade.ts`). Other rows begin with the distance of their cursors. */
+const ALIKE = 0
+
 type TradeCodec = RowCodec<TradeRow, TradeBefore>
 
 /** Trades of a page: the shared fields relative to the previous row, addresses by number in the page's table. */
@@ -51,7 +51,7 @@ export const tradeCodec: TradeCodec = {
 
   read: readTrade,
 
-  beforeOf: (row) => ({ ...beforeOf(row), cashUsd: row.cashUsd })
+  beforeOf: tradeBeforeOf
 }
 
 /**
@@ -61,7 +61,10 @@ export const tradeCodec: TradeCodec = {
 export const compactTradeCodec: TradeCodec = {
   ...tradeCodec,
   write(out, row, before, keys) {
-    writeTrade(out, row, before, keys, flagsOf(row) | impliedIn(row, before))
+    if (before !== null && isAlike(row, before)) {
+      out.byte(ALIKE)
+      writeAlike(out, row, before, keys)
+    } else writeTrade(out, row, before, keys, flagsOf(row) | impliedIn(row, before))
   }
 }
 
@@ -102,7 +105,9 @@ function writeTrade(
 }
 
 function readTrade(source: ByteReader, before: TradeBefore | null, keys: KeyTable): TradeRow {
-  const origin = readRowOrigin(source, before, keys)
+  const step = source.count()
+  if (step === ALIKE && before !== null) return readAlike(source, before, keys)
+  const origin = readRowOrigin(source, before, keys, step)
   const flags = source.count()
   const mint = keys.read(source)
   const inMint = keys.read(source)
@@ -156,9 +161,6 @@ function impliedIn(row: TradeRow, before: TradeBefore | null): number {
   if (row.price !== null && Object.is(row.price, priceIn(row, row.cashSide))) flags |= PRICE_OF_AMOUNTS
   return flags
 }
-
-const priceIn = (fill: Fill, cashSide: Side | null): number | null =>
-  cashSide === null ? null : priceOf(legOf(fill, cashSide), legOf(fill, otherSide(cashSide)))
 
 function flagsOf(row: TradeRow): number {
   let flags = 0
