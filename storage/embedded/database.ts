@@ -9,7 +9,7 @@ import type { CrashPoint } from '../crash-points.ts'
 import { formatKey, keysOf, type KeyRange } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
 import { damageText, type DamagedKeys } from './damaged-keys.ts'
-import { FORMAT, refuseFormat, writeFormat } from './format.ts'
+import { ARCHIVE_FORMAT, FORMAT, refuseFormat, writeFormat } from './format.ts'
 import type { TrustedFiles } from './engine-files/store-check.ts'
 import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
 import type { Level } from './level.ts'
@@ -82,7 +82,7 @@ export class Database {
       level = new ClassicLevel(directory, engineWithin(options.engineBytes ?? Infinity, options.isArchive))
       await level.open()
       await forgetTrustedFiles(directory)
-      const head = await readHead(level, directory, damaged, reached)
+      const head = await readHead(level, options, damaged)
       reached('open.ready')
       return new Database(level, options, damaged, head)
     } catch (cause) {
@@ -236,11 +236,11 @@ async function stagedIn(batch: WriteBatch, stage: () => Promise<Staged | null>):
 /** The newest slot of a store of a known format, which is raised to ours first; an empty store is given ours. */
 async function readHead(
   level: Level,
-  directory: string,
-  damaged: DamagedKeys,
-  reached: (point: CrashPoint) => void
+  { directory, isArchive = false, reached }: DatabaseOptions,
+  damaged: DamagedKeys
 ): Promise<SlotRow | null> {
   const view = new View(level, new SecondChanceCache<unknown>(0), damaged, null)
+  const written = isArchive ? ARCHIVE_FORMAT : FORMAT
   try {
     for (const keys of NEEDED) {
       const damage = damaged.within(keys)
@@ -248,17 +248,17 @@ async function readHead(
         throw foreign(`has lost tenants or API keys: ${damageText(damage)}; run \`npx millrace repair\``)
     }
     // Damage is found in stores of this format alone; each record says its own layout.
-    const format = damaged.at(formatKey()) === null ? view.get(formatKind, formatKey()) : FORMAT
+    const format = damaged.at(formatKey()) === null ? view.get(formatKind, formatKey()) : written
     if (format === null) {
       const keys = await level.keys({ limit: 1 }).all()
       if (keys.length > 0) throw foreign('holds something else than a store')
       reached('open.created')
-      await writeFormat(level)
+      await writeFormat(level, written)
       return null
     }
     refuseFormat(directory, format)
     // Before anything else is written, so that no earlier version opens a store with records that it misreads.
-    if (format < FORMAT) await writeFormat(level)
+    if (format < written) await writeFormat(level, written)
     const newest = await view.first(slotKind, keysOf('b'), true)
     return newest?.[1] ?? null
   } finally {

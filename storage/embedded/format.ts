@@ -11,24 +11,26 @@ import type { Level } from './level.ts'
  * price-forming prices of pools, stated starts of curves, and trades without a price (src/docs/upgrade.md).
  */
 export const FORMAT = 4
+/** The format of an archive: trades without what follows from the row before, and lists of wallets that refer to trades. */
+export const ARCHIVE_FORMAT = 5
 /** The oldest format that this version reads, and raises to its own. */
 export const OLDEST_FORMAT = 3
 
 /** Throws STORAGE_UNAVAILABLE unless this version reads a format. */
 export function refuseFormat(directory: string, format: number): void {
-  if (format > FORMAT)
+  if (format > ARCHIVE_FORMAT)
     throw new ServiceError(
       ERRORS.STORAGE_UNAVAILABLE,
-      formatRefusal(`the store in ${directory}`, format, [OLDEST_FORMAT, FORMAT])
+      formatRefusal(`the store in ${directory}`, format, [OLDEST_FORMAT, ARCHIVE_FORMAT])
     )
   if (format < OLDEST_FORMAT)
     throw new ServiceError(
       ERRORS.STORAGE_UNAVAILABLE,
-      `the store in ${directory} has format ${format}, which this version no longer reads (it reads ${OLDEST_FORMAT} and ${FORMAT}): start with an empty directory and reindex`
+      `the store in ${directory} has format ${format}, which this version no longer reads (it reads ${OLDEST_FORMAT} to ${ARCHIVE_FORMAT}): start with an empty directory and reindex`
     )
 }
 
-/** Stores this version's format durably. Earlier versions refuse the store from then on. */
-export async function writeFormat(level: Level): Promise<void> {
-  await level.put(formatKey(), packRecord(formatKind, formatKey(), FORMAT), { sync: true })
+/** Stores a format of this version durably. Earlier versions refuse the store from then on. */
+export async function writeFormat(level: Level, format: number): Promise<void> {
+  await level.put(formatKey(), packRecord(formatKind, formatKey(), format), { sync: true })
 }

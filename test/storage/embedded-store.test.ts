@@ -49,7 +49,7 @@ t.test('a store of an older format is refused with what to do, and left as it is
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
     detail:
-      /has format 1, which this version no longer reads \(it reads 3 and 4\): start with an empty directory and reindex/
+      /has format 1, which this version no longer reads \(it reads 3 to 5\): start with an empty directory and reindex/
   })
   t.strictSame(await rawContents(directory), before)
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { LOCALNET_FORMAT } from '../../src/localnet/bank/bank-store.ts'
 import { BACKUP_FORMAT } from '../../src/store/backup/manifest.ts'
-import { FORMAT, OLDEST_FORMAT } from '../../storage/embedded/format.ts'
+import { ARCHIVE_FORMAT, FORMAT, OLDEST_FORMAT } from '../../storage/embedded/format.ts'
 import { FACTS_FORMAT } from '../../storage/port/facts.ts'
 import { schemaFiles } from '../../storage/scylla/schema.ts'
 import { ROOT } from '../house/sources.ts'
@@ -17,7 +17,7 @@ t.test('the page on upgrades states the formats that this version writes and rea
   const schema = (await schemaFiles()).length
   const expected = {
     'embedded store': [FORMAT, `${OLDEST_FORMAT} and ${FORMAT}`],
-    'embedded archive': [FORMAT, `${OLDEST_FORMAT} and ${FORMAT}`],
+    'embedded archive': [ARCHIVE_FORMAT, `${OLDEST_FORMAT} to ${ARCHIVE_FORMAT}`],
     'keyspace of a cluster': [schema, `1 to ${schema}`],
     'facts of the archive': [FACTS_FORMAT, FACTS_FORMAT],
     "the localnet's chain": [LOCALNET_FORMAT, LOCALNET_FORMAT],
@@ -33,6 +33,6 @@ t.test('the page on upgrades states the formats that this version writes and rea
 
 t.test('the newest version of the changelog says which formats it raises', async (t) => {
   const [, newest] = page('CHANGELOG.md').split('\n## ')
-  t.match(newest, `the embedded store to ${FORMAT}`)
+  t.match(newest, `the embedded store to ${FORMAT}, that of an archive to ${ARCHIVE_FORMAT}`)
   t.match(newest, `the schema of a keyspace to ${(await schemaFiles()).length}`)
 })

@@ -7,7 +7,10 @@ type Methods<Store> = Store extends (...args: never[]) => unknown ? never : keyo
 /** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
 export type StorageOperation = {
   [Store in keyof Storage]: `${Store}.${Methods<Storage[Store]>}`
-}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages' | 'waitingReads'>]
+}[Exclude<
+  keyof Storage,
+  'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages' | 'waitingReads'
+>]
 
 /** A fault of the n-th call of an operation, counted from 1. */
 export interface StorageFault {

@@ -6,7 +6,7 @@ import { INTERVALS } from '../../src/market/rows.ts'
 import { formatKey } from '../../storage/codec/keys.ts'
 import { formatKind } from '../../storage/codec/kinds.ts'
 import { unpackRecord } from '../../storage/codec/record.ts'
-import { FORMAT, OLDEST_FORMAT } from '../../storage/embedded/format.ts'
+import { ARCHIVE_FORMAT, FORMAT, OLDEST_FORMAT } from '../../storage/embedded/format.ts'
 import { openEmbeddedSnapshot } from '../../storage/embedded/snapshot.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { marketApp } from '../http/market-app.ts'
@@ -137,6 +137,19 @@ t.test('a store that is opened twice has its format raised once', async (t) => {
   for (let n = 0; n < 2; n++) {
     await (await openEmbeddedStorage({ directory })).close()
     t.equal(await formatOf(directory), FORMAT)
+  }
+})
+
+t.test('an archive has a format of its own, and one of an earlier format is continued', async (t) => {
+  const folder = ownDirectory(t)
+  const [earlier, made] = [join(folder, 'earlier'), join(folder, 'new')]
+  unpack(STORES[0]!, earlier)
+  for (const directory of [earlier, made]) {
+    await (await openEmbeddedStorage({ directory, isArchive: true })).close()
+    t.equal(await formatOf(directory), ARCHIVE_FORMAT)
+    // Commands such as `verify` do not know that it is an archive.
+    await (await openEmbeddedStorage({ directory })).close()
+    t.equal(await formatOf(directory), ARCHIVE_FORMAT)
   }
 })
 

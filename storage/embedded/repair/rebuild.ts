@@ -18,7 +18,7 @@ import { lostRangesKind } from '../../codec/lost-ranges.ts'
 import { isSoundRecord, packRecord, unpackRecord } from '../../codec/record.ts'
 import type { RowHorizon } from '../../port.ts'
 import { DamagedKeys, damageText } from '../damaged-keys.ts'
-import { FORMAT } from '../format.ts'
+import { ARCHIVE_FORMAT, FORMAT } from '../format.ts'
 import { ENGINE } from '../engine-options.ts'
 import type { FileDamage } from '../engine-files/store-check.ts'
 import type { Level } from '../level.ts'
@@ -145,7 +145,8 @@ async function rebuilt(
     batch.put(key, value)
     if (++records % RECORDS_PER_BATCH === 0) await flush()
   }
-  batch.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), FORMAT)))
+  const format = isReferred ? ARCHIVE_FORMAT : FORMAT
+  batch.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), format)))
   await flush()
   const view = new View(target, new SecondChanceCache<unknown>(0), new DamagedKeys([]), null)
   try {
