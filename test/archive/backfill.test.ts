@@ -127,7 +127,7 @@ t.test(
     node.forgive()
     for (const [point, count] of [
       ['facts', 1],
-      ['blocks', 6]
+      ['blocks', 1]
     ] as const) {
       const program = join(import.meta.dirname, 'import-child.ts')
       const own = [point, String(count), `${dataDir}-own-${point}-${count}`]
