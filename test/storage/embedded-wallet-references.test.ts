@@ -7,7 +7,8 @@ import type { BlockCommit, Storage } from '../../storage/port.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
 import { randomRuns } from '../random-runs.ts'
-import { recordsOf, withRawStore } from './embedded-directory.ts'
+import { damageRecords, recordsOf, withRawStore } from './embedded-directory.ts'
+import { repairStore } from '../../storage/embedded/repair/repair.ts'
 
 const BLOCKS = 90
 const directory = t.testdir()
@@ -104,3 +105,28 @@ t.test('a trade that a wallet refers to and that is missing is an error, not a s
     detail: /the trade of a wallet at cursor \d+ is missing/
   })
 })
+
+t.test(
+  'damaged trades of an archive are lost until it is folded again; those of a live store are not',
+  async (t) => {
+    const { storage, place } = await archived(0, 20)
+    await storage.close()
+    const copy = join(directory, 'live-to-repair')
+    const twice = await openEmbeddedStorage({ directory: copy, isScratch: true })
+    for (const block of blocks) await twice.blocks.commit(block)
+    await twice.close()
+    for (const [store, lost] of [
+      [place, ['trades by mint']],
+      [copy, []]
+    ] as const) {
+      await damageRecords(store, Buffer.from('t'))
+      const options = { directory: store, startOver: 'never', nowMs: 0, retentionSeconds: null } as const
+      const outcome = await repairStore({ ...options, foldCandles: async () => 0 })
+      if (outcome.kind !== 'repaired') throw new Error('nothing was found to repair')
+      t.strictSame([...new Set(outcome.losses.map(({ kind }) => kind))], lost)
+      const repaired = await openEmbeddedStorage({ directory: store })
+      t.equal(repaired.losses === null, lost.length === 0, 'the next import folds an archive with losses')
+      await repaired.close()
+    }
+  }
+)
