@@ -49,7 +49,7 @@ export function tradeBeforeOf(row: TradeRow): TradeBefore {
   }
 }
 
-/** Returns the price of a trade's amounts; null without a cash side, or if no token moved. */
+/** Returns the price of a trade's amounts; null if neither side is cash, or if no token moved. */
 export const priceIn = (fill: Fill, cashSide: Side | null): number | null =>
   cashSide === null ? null : priceOf(legOf(fill, cashSide), legOf(fill, otherSide(cashSide)))
 
