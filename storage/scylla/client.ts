@@ -49,21 +49,23 @@ export interface Conditional {
  */
 export class CqlClient {
   readonly #session: Session
+  readonly #keyspace: string | null
   readonly #ports: Ports
   readonly #closing = new AbortController()
   readonly #fairReads = new FairReads(() => performance.now())
   #reading = 0
   readonly outages: OutageWatch
 
-  private constructor(session: Session, ports: Ports) {
+  private constructor(session: Session, keyspace: string | null, ports: Ports) {
     this.#session = session
+    this.#keyspace = keyspace
     this.#ports = ports
     this.outages = new OutageWatch(ports.clock)
   }
 
   /** Connects within 10 s; rejects with the driver's own error. A keyspace of null is for statements that name theirs. */
   static async connect(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<CqlClient> {
-    return new CqlClient(await Session.connect(options, keyspace, ports), ports)
+    return new CqlClient(await Session.connect(options, keyspace, ports), keyspace, ports)
   }
 
   /** Reads of tenants that wait for their turn. */
@@ -185,7 +187,7 @@ export class CqlClient {
           return await attempt()
         } catch (error) {
           if (error instanceof ServiceError) throw error
-          if (!isOutage(error)) throw refused(error)
+          if (!isOutage(error)) throw refused(error, this.#keyspace)
           if (this.#closing.signal.aborted) throw unanswered(error)
           trouble.failed(error)
           await this.#pause(tries)
@@ -259,7 +261,7 @@ export class CqlClient {
       try {
         return await attempt()
       } catch (error) {
-        if (!isOutage(error)) throw refused(error)
+        if (!isOutage(error)) throw refused(error, this.#keyspace)
         if (tries === READ_TRIES || performance.now() - began > READ_RETRY_WITHIN_MS) throw unanswered(error)
       }
       await this.#pause(tries)

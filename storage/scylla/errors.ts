@@ -80,8 +80,12 @@ export function unanswered(cause: unknown): ServiceError {
 export const lostAnswer = (cause: unknown): UnknownOutcome =>
   new UnknownOutcome(`the store does not answer: ${reasonOf(cause)}`, cause)
 
-/** Error for a caller whose statement the server refuses; a retry does not change it. */
-export function refused(cause: unknown): ServiceError {
+/** Error for a caller whose statement the server refuses; a retry does not change it. `keyspace` is that of the statement. */
+export function refused(cause: unknown, keyspace: string | null = null): ServiceError {
+  if (keyspace !== null && isMissing(cause)) {
+    const detail = `the keyspace ${keyspace}, or a table of it, is not there (${reasonOf(cause)}): it was dropped, or is not created yet; restore it from a snapshot, or restart to create it empty`
+    return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, detail, { cause })
+  }
   return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the store refuses: ${reasonOf(cause)}`, { cause })
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { errors } from 'cassandra-driver'
 import t from 'tap'
-import { isLoss, isOutage } from '../../storage/scylla/errors.ts'
+import { isLoss, isOutage, refused } from '../../storage/scylla/errors.ts'
 
 /** The driver's pool of connections to a node, which its types leave out. */
 const HostConnectionPool = createRequire(import.meta.url)('cassandra-driver/lib/host-connection-pool.js') as {
@@ -20,3 +20,15 @@ t.test(
       t.notOk(isOutage(other) || isLoss(other))
   }
 )
+
+t.test('a keyspace that has vanished is named, and what to do about it', async (t) => {
+  const INVALID = 0x2200
+  for (const said of ["Keyspace 'shop' does not exist", 'unconfigured table trades_by_mint']) {
+    const { detail } = refused(new errors.ResponseError(INVALID, said), 'shop')
+    t.match(detail, /^the keyspace shop, or a table of it, is not there/)
+    t.match(detail, said)
+    t.match(detail, /restore it from a snapshot/)
+  }
+  const other = refused(new errors.ResponseError(INVALID, 'Invalid amount of bind variables'), 'shop')
+  t.match(other.detail, /^the store refuses: /)
+})
