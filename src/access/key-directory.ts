@@ -85,6 +85,20 @@ export class KeyDirectory {
     return this.#ring.find(key, connection)
   }
 
+  /**
+   * Looks for a key of the shared store that this process does not know yet, and adds it: resolves with whether it is there.
+   * Rejects with the store's error. A store of one process has no such key.
+   */
+  async lookUp(key: string): Promise<boolean> {
+    if (this.#others === null) return false
+    return this.#queue.run(async () => (await this.#made(key)) !== null)
+  }
+
+  /** Whether other processes make keys too. */
+  get isShared(): boolean {
+    return this.#others !== null
+  }
+
   /** All keys, in order of creation. */
   get keys(): readonly KeyRow[] {
     return this.#ring.keys

@@ -4,6 +4,7 @@ import plugin from 'fastify-plugin'
 import { UNWEIGHTED, unitsOf, type WeightedCall } from '../../../access/call-weights.ts'
 import { keyState, type Caller } from '../../../access/caller.ts'
 import { clientNetwork } from '../../../access/client-network.ts'
+import { KeyLookups } from '../../../access/key-lookups.ts'
 import { RateWindow } from '../../../access/rate-window.ts'
 import { WorkBudget } from '../../../access/work-budget.ts'
 import { WorkMeter } from '../../../access/work-meter.ts'
@@ -12,6 +13,7 @@ import type { Scope } from '../../../access/scopes.ts'
 import { ERRORS, ServiceError } from '../../errors.ts'
 import type { RateUse } from '../../../../storage/cluster/coordination.ts'
 import type { HttpKernel } from '../http-kernel.ts'
+import { serviceErrorOf } from '../problem.ts'
 import { originFault, productOf } from '../page-origin.ts'
 import { chargeCall, chargeWork, rateLimited, type ChargedCall } from './limits.ts'
 
@@ -61,7 +63,7 @@ export const access = plugin(
     app.decorateRequest('caller', null)
     app.decorateRequest('charged', null)
     const budget = new WorkBudget(limits.work, metrics?.work)
-    const identify = identifyCaller(keys)
+    const identify = identifyCaller(keys, clock)
     const charge = chargeCall(limits, budget)
     // The work of the answer is known before the head is sent.
     app.addHook('onSend', (request, reply, payload, done) => {
@@ -84,16 +86,20 @@ export const access = plugin(
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && !metricsKeyRequired && isLocal(request)) return done()
         const nowMs = clock.now()
-        const caller = identify(request, reply, nowMs, keyInQuery)
-        if (caller instanceof ServiceError)
-          return done(route.config?.refusesWith403 === true ? refusedStream(caller) : caller)
-        request.caller = caller
-        if (isRpc) return done(originFault(caller, request.headers, product))
-        const charged = (refusal: Error | undefined, calls?: RateUse): void => {
-          if (calls !== undefined) request.charged = { caller, calls, meter: new WorkMeter(work) }
-          done(refusal ?? originFault(caller, request.headers, product) ?? scopeMissing(caller, scope))
+        const admit = (caller: Caller | ServiceError): void => {
+          if (caller instanceof ServiceError)
+            return done(route.config?.refusesWith403 === true ? refusedStream(caller) : caller)
+          request.caller = caller
+          if (isRpc) return done(originFault(caller, request.headers, product))
+          const charged = (refusal: Error | undefined, calls?: RateUse): void => {
+            if (calls !== undefined) request.charged = { caller, calls, meter: new WorkMeter(work) }
+            done(refusal ?? originFault(caller, request.headers, product) ?? scopeMissing(caller, scope))
+          }
+          charge(caller, reply, nowMs, charged, unitsOf(weight, caller.ratePerMinute))
         }
-        charge(caller, reply, nowMs, charged, unitsOf(weight, caller.ratePerMinute))
+        const caller = identify(request, reply, nowMs, keyInQuery)
+        if (caller instanceof Promise) void caller.then(admit)
+        else admit(caller)
       }
     })
   },
@@ -104,23 +110,47 @@ export const access = plugin(
  * Returns a function that finds the caller by API key: `X-API-Key` before `Authorization: Bearer`. Two different keys
  * are refused (src/docs/endpoints.md).
  */
-function identifyCaller(keys: Deps['keys']) {
+function identifyCaller(keys: Deps['keys'], clock: Deps['clock']) {
   const failures = new RateWindow(FAILING_CLIENTS_MAX)
-  return (
-    request: FastifyRequest,
+  const lookups = keys.isShared ? new KeyLookups((key) => keys.lookUp(key), clock) : null
+  const counted = (
+    found: Caller | ServiceError,
     reply: FastifyReply,
-    nowMs: number,
-    keyInQuery: boolean
+    client: string,
+    nowMs: number
   ): Caller | ServiceError => {
-    const found = findCaller(keys, request, nowMs, keyInQuery)
     if (!(found instanceof ServiceError)) return found
-    const client = clientNetwork(request.socket.remoteAddress ?? '')
     const use = failures.take(client, FAILURES_PER_MINUTE, nowMs)
     if (use.allowed) return found
     const detail = `more than ${FAILURES_PER_MINUTE} requests without a good API key in this minute`
     return rateLimited(reply, { detail, policy: 'failures-per-minute', quota: FAILURES_PER_MINUTE, use })
   }
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    nowMs: number,
+    keyInQuery: boolean
+  ): Caller | ServiceError | Promise<Caller | ServiceError> => {
+    const found = findCaller(keys, request, nowMs, keyInQuery)
+    if (!(found instanceof ServiceError)) return found
+    const client = clientNetwork(request.socket.remoteAddress ?? '')
+    // Another process may have made the key a moment ago. A client that only fails gets no look-up.
+    const looked =
+      found === REFUSALS.unknown && failures.look(client, FAILURES_PER_MINUTE, nowMs).allowed
+        ? lookups?.lookUp(keyOf(request, keyInQuery))
+        : null
+    if (looked === null || looked === undefined) return counted(found, reply, client, nowMs)
+    return looked.then(
+      (isKnown) =>
+        counted(isKnown ? findCaller(keys, request, nowMs, keyInQuery) : found, reply, client, nowMs),
+      (error: unknown) => serviceErrorOf(error)
+    )
+  }
 }
+
+/** Returns the only key of a request. */
+const keyOf = (request: FastifyRequest, keyInQuery: boolean): string =>
+  String(presentedKey(request.headers, keyInQuery ? queryKey(request.query) : ''))
 
 function neededScope(scope: RouteScope): Scope | 'any-key' | 'open' {
   return scope === 'loopback-or-admin' ? 'admin' : scope
