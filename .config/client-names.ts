@@ -34,6 +34,8 @@ export const CLIENT_NAMES: Readonly<Record<string, string | null>> = {
   'DELETE /v1/admin/programs/{program}': 'admin.programs.remove',
   'GET /v1/admin/tenants': 'admin.tenants.list',
   'POST /v1/admin/tenants': 'admin.tenants.create',
+  'GET /live': 'live',
+  'GET /ready': 'ready',
   'GET /v1/health': 'health',
   'GET /v1/me': 'me',
   'GET /v1/stream/health': 'streamHealth',

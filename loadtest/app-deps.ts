@@ -10,6 +10,7 @@ import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
 import { Gateway } from '../src/rpc/rpc-gateway.ts'
 import { SlotFloors } from '../src/rpc/slot-floors.ts'
 import { DecodingReport } from '../src/ingest/decoding-report.ts'
+import { aloneFleet } from '../test/fleet/sample-fleet.ts'
 import { processMetrics } from '../test/products/process-metrics.ts'
 import { PriorityFees } from '../src/transactions/priority-fees.ts'
 import { CommitFeed } from '../src/kernel/feed/commit-feed.ts'
@@ -42,6 +43,9 @@ export function appDeps(given: Pick<AppNeeds, 'storage' | 'keys' | 'cash'> & Par
     sourceKind: null,
     source: () => null,
     redisAway: () => false,
+    fleet: aloneFleet(systemPorts.clock),
+    roles: ['ingest', 'gateway', 'delivery'],
+    isLoading: () => false,
     tree: () => {
       throw new Error('there are no processes')
     },

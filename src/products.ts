@@ -3,6 +3,7 @@ import { ARCHIVE_COMMANDS } from './archive/commands.ts'
 import { CAPACITY_COMMANDS } from './capacity/commands.ts'
 import { DATA_COMMANDS } from './data/commands.ts'
 import { EDGE_COMMANDS } from './edge/commands.ts'
+import { FLEET_COMMANDS } from './fleet/commands.ts'
 import { INGEST_COMMANDS } from './ingest/commands.ts'
 import { PROGRAM_ACCOUNTS_COMMANDS } from './program-accounts/commands.ts'
 import { REVENUE_COMMANDS } from './revenue/commands.ts'
@@ -23,6 +24,7 @@ export const PRODUCT_ROWS: readonly ProductRow[] = [
     settings: { position: 3, load: async () => (await import('./store/settings.ts')).STORAGE_SETTINGS },
     product: async () => (await import('./store/product.ts')).STORE
   },
+  { commands: FLEET_COMMANDS, product: async () => (await import('./fleet/product.ts')).FLEET_PRODUCT },
   { product: async () => (await import('./revenue/product.ts')).WATCHES },
   {
     commands: INGEST_COMMANDS,

@@ -8,9 +8,10 @@ import { answerBytesMax, memoryBudget } from './kernel/config/memory-budget.ts'
 import { answerMemory } from './kernel/memory/answer-memory.ts'
 import type { BlockSource } from './node/block-source.ts'
 import { CLUSTER_PLACES, LOCAL_PLACES, processTurns, Turns } from './kernel/work/turns.ts'
-import { systemPorts, type Ports } from './ports.ts'
+import { sleep, systemPorts, type Ports } from './ports.ts'
+import { DEPARTURE } from './fleet/capabilities.ts'
 import { soloCoordination, type Opened } from './store/opening.ts'
-import { errorsOf, productsOf, type Kernel, type Product } from './kernel/compose/product.ts'
+import { errorsOf, productsOf, worksOf, type Kernel, type Product } from './kernel/compose/product.ts'
 import { aroundStore } from './store/product.ts'
 import { DecodingReport } from './ingest/decoding-report.ts'
 import type { Logger } from './kernel/telemetry/logger.ts'
@@ -38,18 +39,20 @@ export interface ServiceDeps {
 /**
  * Builds the service from the products of its roles, and starts it. Each level of the tree starts when the levels
  * outside it are ready, and restarts with them. The edge drains first; the store closes after all units that depend
- * on it.
+ * on it. A drain begins after the configured delay, in which the service answers and its probes say that it leaves.
  */
 export function startService(deps: ServiceDeps): Supervision {
   const { config, logger, version, ports = systemPorts, opened, source, onFirstKeys, onListening } = deps
   const { onLocalnet = () => undefined } = deps
   const decoding = new DecodingReport()
   const listening = Promise.withResolvers<void>()
+  let isListening = false
   const capabilities = new Capabilities<Kernel>()
   answerMemory.limit(answerBytesMax(config))
   const kernel: Kernel = {
     ...{ config, logger, version, ports, onFirstKeys, onLocalnet, opened, source, decoding },
     onListening: (port) => {
+      isListening = true
       listening.resolve()
       onListening(port)
     },
@@ -63,6 +66,7 @@ export function startService(deps: ServiceDeps): Supervision {
     ),
     get: (capability) => capabilities.get(capability, kernel),
     products: productsOf(deps.products, config),
+    works: worksOf(deps.products),
     errors: errorsOf(deps.products),
     soloCoordination: soloCoordination(),
     tree: () => supervision.tree(),
@@ -71,11 +75,22 @@ export function startService(deps: ServiceDeps): Supervision {
   const units = kernel.products.flatMap((product) => product.units?.(kernel) ?? [])
   const root = aroundStore(kernel, units)
   for (const { metrics = [] } of deps.products) for (const group of metrics) kernel.get(group)
+  const departure = kernel.get(DEPARTURE)
   capabilities.seal()
   const supervision = supervise(root, ports, undefined, (path, err) => {
     // A refused start fails every unit up to the service, and is logged once by its caller.
     if (err instanceof StartRefused) return
     logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
   })
-  return supervision
+  let drained: ReturnType<Supervision['drain']> | null = null
+  const drain = async (): ReturnType<Supervision['drain']> => {
+    departure.isAnnounced = true
+    const over = new AbortController()
+    // A balancer sends requests until it has seen that the process leaves.
+    const delayMs = isListening ? config.drainDelaySeconds * 1_000 : 0
+    if (delayMs > 0) await Promise.race([sleep(ports.clock, delayMs, over.signal), supervision.done])
+    over.abort()
+    return supervision.drain()
+  }
+  return { ...supervision, drain: () => (drained ??= drain()) }
 }

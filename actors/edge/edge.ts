@@ -50,8 +50,10 @@ export interface EdgeOptions<Needs> {
   readonly rpcSockets: Handle<RpcSockets>
   /** Whether the process serves the RPC URL's socket. */
   readonly hasRpcSockets: boolean
+  /** Tells whether the process was asked to stop. It answers until the drain begins. */
+  readonly isLeaving: () => boolean
   /** Builds the app to be served; the app does not listen yet. */
-  readonly build: (needs: Needs, own: Pick<HttpKernel, 'keys' | 'draining'>) => FastifyInstance
+  readonly build: (needs: Needs, own: Pick<HttpKernel, 'keys' | 'draining' | 'leaving'>) => FastifyInstance
 }
 
 /**
@@ -74,7 +76,11 @@ export function edge<Needs extends { readonly storage: Storage }>(options: EdgeO
     )
     for (const { current } of owners) current?.guard(keys)
     const unguard = owners.map((owner) => owner.onChange((current) => current?.guard(keys)))
-    const app = options.build(input, { keys, draining: () => draining.aborted })
+    const app = options.build(input, {
+      keys,
+      draining: () => draining.aborted,
+      leaving: () => draining.aborted || options.isLeaving()
+    })
     const { connections } = app
     const closing = new AbortController()
     // The storage process logs outages of the store itself.

@@ -1,6 +1,7 @@
 import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { ERRORS, LostClaim } from '../../src/kernel/errors.ts'
+import type { LeaseBook } from '../../src/fleet/lease-book.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 import { unlessAborted } from '../supervision/aborted.ts'
@@ -24,7 +25,14 @@ const OUTAGE_BACKOFF_MS = 500
  */
 const HEAD_POLL_INTERVAL_MS = 1_000
 
-export type LeaderDeps = IngesterDeps & LeadershipDeps
+export type LeaderDeps = IngesterDeps &
+  LeadershipDeps & {
+    /** Shows whether this process has the lease. */
+    readonly leases: Pick<LeaseBook, 'set'>
+  }
+
+/** Name of the lease of ingest, and of its product. */
+const INGEST = 'ingest'
 
 export interface LeaderNeeds {
   readonly storage: Storage
@@ -103,11 +111,11 @@ async function throughout(
   leadership: Leadership,
   work: (over: AbortSignal) => Promise<void>,
   storage: Storage,
-  { clock, logger, metrics }: LeaderDeps,
+  { clock, logger, leases }: LeaderDeps,
   draining: AbortSignal
 ): Promise<Refusal | null> {
   const over = AbortSignal.any([draining, leadership.lost])
-  metrics.leaseHeld.set({ lease: 'ingest' }, 1)
+  leases.set(INGEST, INGEST, true)
   try {
     while (!over.aborted) {
       const away = await work(over).then(
@@ -135,7 +143,7 @@ async function throughout(
       logger.warn(`this process stops ingesting for now: ${(leadership.lost.reason as Error).message}`)
     return null
   } finally {
-    metrics.leaseHeld.set({ lease: 'ingest' }, 0)
+    leases.set(INGEST, INGEST, false)
     await leadership.release()
   }
 }

@@ -2,6 +2,7 @@ import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { ChainWatch } from '../../src/program-accounts/chain-watch.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
+import type { LeaseBook } from '../../src/fleet/lease-book.ts'
 import type { MirrorMetrics } from '../../src/program-accounts/metrics.ts'
 import type { Announcements } from '../../src/kernel/feed/announcements.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
@@ -14,6 +15,8 @@ import type { ProgramMirror } from './program-mirror.ts'
 import { pubsubSubscriptions } from './pubsub-subscription.ts'
 
 export interface MirrorDeps extends Ports {
+  /** Shows whether this process mirrors. */
+  readonly book?: Pick<LeaseBook, 'declare' | 'set'>
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly metrics: MirrorMetrics
   readonly watch: ChainWatch
@@ -58,6 +61,7 @@ export function mirror<Needs extends MirrorNeeds>(
         }),
       documents,
       isShared,
+      ...(deps.book && { book: deps.book }),
       clock,
       logger
     })

@@ -3,6 +3,7 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { HintChannel, Leases } from '../../storage/cluster/coordination.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
+import type { LeaseBook } from '../../src/fleet/lease-book.ts'
 import { isOutage } from '../storage/retry.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
@@ -51,6 +52,8 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
   readonly make: (name: string, claim: ShardClaim) => Shard
   readonly documents: DocumentStore
   readonly isShared: boolean
+  /** Shows which shards this process has. */
+  readonly book?: Pick<LeaseBook, 'declare' | 'set'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
@@ -79,6 +82,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   constructor(deps: ShardOwnerDeps<Shard>) {
     this.#deps = deps
     this.#names = [...deps.shards.keys()]
+    deps.book?.declare(deps.product, deps.shards.values())
   }
 
   /** The shards of this process, without those being released. */
@@ -128,8 +132,14 @@ export class ShardOwner<Shard extends OwnedShard> {
   #add(name: string, claim: ShardClaim): Shard {
     const shard = this.#deps.make(name, claim)
     this.#shards.set(name, shard)
+    this.#show(name, true)
     this.hint([name])
     return shard
+  }
+
+  #show(name: string, isHeld: boolean): void {
+    const { product, shards, book } = this.#deps
+    book?.set(product, shards.get(name)!, isHeld)
   }
 
   /** Owns all shards while no other process has claimed. */
@@ -215,6 +225,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   #beginRelease(shard: Shard): void {
     if (this.#shards.get(shard.name) !== shard) return
     this.#shards.delete(shard.name)
+    this.#show(shard.name, false)
     this.#releasing.set(
       shard.name,
       this.#release(shard).finally(() => this.#releasing.delete(shard.name))
@@ -248,6 +259,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     const end = AbortSignal.any([kill, late.signal])
     const shards = [...this.#shards.values()]
     this.#shards.clear()
+    for (const { name } of shards) this.#show(name, false)
     await Promise.all(
       shards.map(async (shard) => {
         await shard.stop(end)

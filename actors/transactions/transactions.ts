@@ -3,6 +3,7 @@ import type { TenantEvents } from '../../src/stream/tenant-events.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import { TRACKED_LABELS, type TransactionMetrics } from '../../src/transactions/metrics.ts'
 import { BUNDLE } from '../../src/transactions/bundle.ts'
+import type { LeaseBook } from '../../src/fleet/lease-book.ts'
 import type { LocalTracking } from '../../src/transactions/local-tracking.ts'
 import type {
   BlockSightings,
@@ -31,6 +32,8 @@ import { Tracker } from './tracker.ts'
 import { TransactionShard } from './transaction-shard.ts'
 
 export interface TransactionsDeps extends Ports {
+  /** Shows which shards this process has. */
+  readonly book?: Pick<LeaseBook, 'declare' | 'set'>
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly metrics: TransactionMetrics
   readonly local: LocalTracking

@@ -90,7 +90,7 @@ export class DeliveryProgress {
     this.change({ ...change, position, hole })
     this.#written()
     // The log has the attempts, so their text is not held here, too.
-    await store.write(webhook(), { ...this.#value, attempts: log.text }, end)
+    await store.write(webhook(), { ...this.#value, attempts: log.text, buffered: backlog.live }, end)
   }
 
   /** Writes the progress if it has changed since the last write. */

@@ -2,6 +2,7 @@ import { SHARD_NAMES, tenantShard } from '../../src/access/tenant-shard.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
 import { WEBHOOK, type Webhook } from '../../src/webhooks/webhook.ts'
+import type { LeaseBook } from '../../src/fleet/lease-book.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { ShardOwner, type OwnedShard } from '../shards/shard-owner.ts'
@@ -94,6 +95,7 @@ export interface WebhookShardsDeps extends OwnedWebhookDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly local: LocalDeliveries
   readonly isShared: boolean
+  readonly book?: Pick<LeaseBook, 'declare' | 'set'>
 }
 
 /** Returns the shards of webhooks that this process delivers for. Changes arrive from the process itself and by hints. */

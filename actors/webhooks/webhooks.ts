@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Ports } from '../../src/ports.ts'
 import type { Logger } from '../../src/kernel/telemetry/logger.ts'
+import type { LeaseBook } from '../../src/fleet/lease-book.ts'
 import type { WebhookMetrics } from '../../src/webhooks/metrics.ts'
 import { WebhookChanges } from '../../src/webhooks/changes.ts'
 import type { TenantEvents } from '../../src/stream/tenant-events.ts'
@@ -27,6 +28,8 @@ export interface Outgoing {
 }
 
 export interface WebhooksDeps extends Ports {
+  /** Shows which shards this process has. */
+  readonly book?: Pick<LeaseBook, 'declare' | 'set'>
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly metrics: WebhookMetrics
   readonly local: LocalDeliveries

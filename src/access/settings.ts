@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WORK_PER_MINUTE } from '../kernel/work/work-units.ts'
-import { integer, optional, type Settings, type Values } from '../kernel/config/setting.ts'
+import { flag, integer, optional, type Settings, type Values } from '../kernel/config/setting.ts'
 
 /** Settings of keys and their rates. */
 export const ACCESS_SETTINGS = {
@@ -20,6 +20,12 @@ export const ACCESS_SETTINGS = {
     fallback: '',
     secret: true,
     meaning: 'the API key of `millrace tail`, `tx`, `webhooks`, `revenue` and `programs`'
+  },
+  demoKey: {
+    schema: optional(flag),
+    fallback: '',
+    meaning:
+      'whether the first start of a localnet creates the tenant `demo` with a key; default: with the embedded store alone, because every gateway of a cluster would accept the key'
   },
   rateLimitPerMinute: {
     schema: integer(1, 1e9),

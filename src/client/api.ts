@@ -83,6 +83,8 @@ export type ProblemCode =
   | 'restarting'
   | 'export_not_allowed'
   | 'export_rows_exceeded'
+  | 'role_missing'
+  | 'not_served_here'
   | 'import_limit_reached'
 
 /** A time: Unix seconds, ISO 8601 (UTC without a zone), or a Date. */
@@ -418,7 +420,10 @@ export interface EnabledWebhook {
   /** HTTP status of the last attempt; null before the first attempt, and if no answer came */
   readonly last_status: number | null
   readonly last_error: string | null
-  /** Events that wait for delivery; null if another process delivers */
+  /**
+   * Events that wait for delivery. If another process delivers, their number at its last attempt, or at
+   * most 36 s ago; null before the first
+   */
   readonly buffered: number | null
   /** Events that were dropped since the webhook was created */
   readonly dropped_total: number
@@ -460,6 +465,32 @@ export interface Fee {
   readonly amount_raw: string
 }
 
+/** FleetProcess, as the service answers it */
+export interface FleetProcess {
+  /** Random id of the process for its lifetime */
+  readonly id: string
+  /** Its host and process id */
+  readonly name: string
+  /** Whether this process answers */
+  readonly is_this: boolean
+  /** Its roles */
+  readonly roles: readonly ('ingest' | 'gateway' | 'delivery')[]
+  /** Its version */
+  readonly version: string
+  /** Its start; by the clock of the service, Unix milliseconds */
+  readonly started_at: number
+  /** `draining`: it was asked to stop */
+  readonly state: 'running' | 'draining'
+  readonly slot: number | null
+  readonly lag_slots: number | null
+  /** Names of the shards that it owns, by product. The process that ingests has `ingest` */
+  readonly shards: Readonly<Record<string, readonly string[]>>
+  /** Settings that differ from those of its peers, by variable; their values are not shown */
+  readonly differs: readonly string[]
+  /** Milliseconds since its last announcement; 0 for this process */
+  readonly heard_ms_ago: number
+}
+
 /** Completion of the curve; each field is null while unknown */
 export interface Graduation {
   /**
@@ -485,8 +516,8 @@ export interface Health {
   readonly status: 'ok' | 'starting' | 'degraded' | 'draining'
   /**
    * Present faults; empty for a healthy service. These make the status `degraded`: `data_missing`,
-   * `data_stale`, `store_away`, `chain_left`, `store_damaged`. The others leave the status `ok`:
-   * `redis_away`, `source_away`, `source_stalled`, `source_refused`
+   * `data_stale`, `store_away`, `chain_left`, `store_damaged`, `deployment_differs`. The others leave
+   * the status `ok`: `redis_away`, `role_missing`, `source_away`, `source_stalled`, `source_refused`
    */
   readonly reasons: readonly HealthReason[]
   /** Indexed share of the localnet's past, 0 to 1; only while the status is `starting` */
@@ -528,6 +559,8 @@ export interface HealthReason {
     | 'chain_left'
     | 'store_damaged'
     | 'redis_away'
+    | 'role_missing'
+    | 'deployment_differs'
     | 'source_away'
     | 'source_stalled'
     | 'source_refused'
@@ -985,6 +1018,12 @@ export interface Leg {
   readonly amount: number
   /** Decimals of the mint */
   readonly decimals: number
+}
+
+/** Live, as the service answers it */
+export interface Live {
+  /** Always `live` */
+  readonly status: 'live'
 }
 
 /** Data from the accounts of a mint */
@@ -1591,6 +1630,16 @@ export interface Problem {
   readonly units_consumed?: number | null
 }
 
+/** Ready, as the service answers it */
+export interface Ready {
+  /** `waiting`: at least one role is not ready; `draining`: the process was asked to stop */
+  readonly status: 'ready' | 'waiting' | 'draining'
+  /** Each role of this process */
+  readonly roles: readonly RoleReadiness[]
+  /** The version of the service */
+  readonly version: string
+}
+
 /** RecordedFolder, as the service answers it */
 export interface RecordedFolder {
   /** The folder; null if this process reads no folder */
@@ -1991,6 +2040,19 @@ export interface RevenueTotals {
     /** Rows of the ledger, including those without a price */
     readonly events: number
   }[]
+}
+
+/** RoleReadiness, as the service answers it */
+export interface RoleReadiness {
+  /** A role of this process */
+  readonly role: 'ingest' | 'gateway' | 'delivery'
+  /** Whether the process does the work of the role */
+  readonly is_ready: boolean
+  /**
+   * `draining`: it was asked to stop; `store_away`: the store does not answer; `index_loading`: trends
+   * and stats are being loaded; `source_refused`: the block source refuses the configuration
+   */
+  readonly reasons: readonly ('draining' | 'store_away' | 'index_loading' | 'source_refused')[]
 }
 
 /** RpcNode, as the service answers it */
@@ -3243,7 +3305,10 @@ export interface Webhook {
   /** HTTP status of the last attempt; null before the first attempt, and if no answer came */
   readonly last_status: number | null
   readonly last_error: string | null
-  /** Events that wait for delivery; null if another process delivers */
+  /**
+   * Events that wait for delivery. If another process delivers, their number at its last attempt, or at
+   * most 36 s ago; null before the first
+   */
   readonly buffered: number | null
   /** Events that were dropped since the webhook was created */
   readonly dropped_total: number
@@ -3281,6 +3346,37 @@ export interface AdminCoverageQuery {
 export type AdminDecodingAnswer = {
   /** Every venue, by name */
   readonly venues: Readonly<Record<string, VenueReport>>
+}
+/** Parameters of `GET /v1/admin/fleet`. */
+export interface AdminFleetQuery {
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
+}
+
+/** The answer of `GET /v1/admin/fleet`. */
+export type AdminFleetAnswer = {
+  /** Tenant of the key in use */
+  readonly tenant: string
+  readonly data: readonly FleetProcess[]
+  /** The `after` of the next page; null on the last page */
+  readonly nextCursor: string | null
+  /**
+   * Where the announcements were read. `alone`: no other process can open the store. Null before the
+   * first are read
+   */
+  readonly source: 'redis' | 'store' | 'alone' | null
+  /** Every role */
+  readonly roles: readonly {
+    /** The role */
+    readonly role: 'ingest' | 'gateway' | 'delivery'
+    /** Live processes that have it */
+    readonly processes: number
+    /** Whether no process has had it for 5 s, so that requests which need it get `role_missing` */
+    readonly is_missing: boolean
+  }[]
 }
 
 /** The body of `POST /v1/admin/keys`. */
@@ -3916,6 +4012,7 @@ export type ProgramsAccountsAnswer = {
   /** The `after` of the next page; null on the last page */
   readonly nextCursor: string | null
 }
+
 /** Parameters of `GET /v1/revenue/accounts`. */
 export interface RevenueAccountsQuery {
   /**
@@ -5393,6 +5490,17 @@ export interface AdminApi {
    */
   decoding(options?: RequestOptions): Promise<AdminDecodingAnswer>
   /**
+   * The processes of the service.
+   *
+   * Every live process with its roles, version, newest slot and shards, this one first, then by start. A
+   * process that has not been heard for 5 s is left out.
+   *
+   * Needs a key with the scope `admin`.
+   *
+   * `GET /v1/admin/fleet`
+   */
+  fleet(query?: AdminFleetQuery, options?: RequestOptions): Listing<AdminFleetAnswer>
+  /**
    * Contents of the recorded folder, and its problems.
    *
    * The slots of this process's recorded folder, and whether the folder is of the stored chain. Files,
@@ -5451,6 +5559,17 @@ export interface RestApi {
    */
   health(options?: RequestOptions): Promise<Health>
   /**
+   * Does the process run?
+   *
+   * Answers 200 as long as the process answers at all, whatever its servers do: a restart would not help
+   * them. For the liveness probe of an orchestrator.
+   *
+   * Needs no key.
+   *
+   * `GET /live`
+   */
+  live(options?: RequestOptions): Promise<Live>
+  /**
    * The key in use.
    *
    * Owner, scopes, limits and remaining quota of the key in use.
@@ -5469,6 +5588,19 @@ export interface RestApi {
    * `GET /metrics`
    */
   metrics(options?: RequestOptions): Promise<string>
+  /**
+   * Should the process get requests?
+   *
+   * Answers 200 while the process does the work of all its roles, else 503 with the same body. For
+   * balancers and readiness probes. Old data, missing roles and differing settings are reasons of
+   * `/v1/health`, not of this answer: they concern all processes alike, and a balancer must not take all
+   * of them out.
+   *
+   * Needs no key.
+   *
+   * `GET /ready`
+   */
+  ready(options?: RequestOptions): Promise<Ready>
   /**
    * Is the stream fresh?
    *

@@ -6,6 +6,7 @@ import type { Operation } from './operation.ts'
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'admin.coverage': { method: 'GET', path: '/v1/admin/coverage', input: 'query' },
   'admin.decoding': { method: 'GET', path: '/v1/admin/decoding' },
+  'admin.fleet': { method: 'GET', path: '/v1/admin/fleet', input: 'query', isList: true },
   'admin.keys.create': { method: 'POST', path: '/v1/admin/keys', input: 'body', isIdempotent: true },
   'admin.keys.get': { method: 'GET', path: '/v1/admin/keys/{id}' },
   'admin.keys.list': { method: 'GET', path: '/v1/admin/keys', input: 'query', isList: true },
@@ -29,6 +30,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'admin.tree': { method: 'GET', path: '/v1/admin/tree' },
   health: { method: 'GET', path: '/v1/health', answersAt: [503] },
   'market.candles': { method: 'GET', path: '/v1/candles', input: 'query', isList: true },
+  live: { method: 'GET', path: '/live' },
   'market.coverage': { method: 'GET', path: '/v1/coverage', input: 'query', isList: true },
   'market.launches': { method: 'GET', path: '/v1/launches', input: 'query', isList: true },
   'market.search': { method: 'GET', path: '/v1/search', input: 'query' },
@@ -48,6 +50,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     isList: true,
     repeated: ['memcmp']
   },
+  ready: { method: 'GET', path: '/ready', answersAt: [503] },
   'revenue.accounts': { method: 'GET', path: '/v1/revenue/accounts', input: 'query', isList: true },
   'revenue.archive': {
     method: 'POST',

@@ -11,6 +11,11 @@ export class RankingHandle {
     return this.#current
   }
 
+  /** Whether requests wait for the ranking. False once it is refused: they get the error. */
+  get isLoading(): boolean {
+    return this.#current === null && !this.#isRefused
+  }
+
   /** Resolves with the ranking at the feed's head; pending until it is loaded. */
   async loaded(): Promise<Ranking> {
     return this.#current ?? this.#loaded.promise

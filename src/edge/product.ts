@@ -11,13 +11,18 @@ import { adminStorageRoutes } from '../store/routes/admin-storage.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
+import { probeRoutes } from './routes/probes.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { problemRoutes } from './routes/problems.ts'
 import { RPC_SOCKET_GATEWAY, RPC_SOCKETS } from '../rpc/subscriptions-product.ts'
 import { RPC_NODES, weightsOf } from '../rpc/product.ts'
 import { STREAM_TENANTS } from '../stream/product.ts'
+import { DATA } from '../data/product.ts'
+import { RANKING } from '../data/capabilities.ts'
+import type { Work } from '../fleet/work.ts'
 import { WEBHOOK_SERVICES } from '../webhooks/product.ts'
 import { DEMO_KEY } from '../access/product.ts'
+import { DEPARTURE, FLEET } from '../fleet/capabilities.ts'
 import { RECORDED, SOURCE_KIND, START } from '../ingest/capabilities.ts'
 import {
   coordinationOf,
@@ -38,6 +43,7 @@ export const EDGE: Product = {
   units: (kernel) => {
     const { config, ports, logger, onListening, get } = kernel
     const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
+    const departure = get(DEPARTURE)
     const keyHints = (given: Spine) => coordinationOf(kernel, given).keys
     const build = appOf(kernel)
     return [
@@ -56,6 +62,7 @@ export const EDGE: Product = {
           logger,
           clock: ports.clock,
           keyHints,
+          isLeaving: () => departure.isAnnounced,
           build
         })
       )
@@ -63,17 +70,21 @@ export const EDGE: Product = {
   },
   metrics: [WORK_METRICS],
   routes: (kernel) => {
-    const { decoding, errors, tree, get } = kernel
+    const { config, decoding, errors, tree, get } = kernel
     const needs = {
       ...{ decoding, errors, tree },
       ...get(START),
       sourceKind: get(SOURCE_KIND),
-      recorded: get(RECORDED)
+      recorded: get(RECORDED),
+      fleet: get(FLEET),
+      roles: config.role,
+      isLoading: isLoadingOf(kernel)
     }
     return (side, given) => {
       const coordination = coordinationOf(kernel, given)
       return routesWith({ ...side, ...needs, redisAway: () => coordination.outage !== null }, [
         healthRoutes,
+        probeRoutes,
         adminRoutes,
         adminCoverageRoutes,
         adminRecordedRoutes,
@@ -95,10 +106,18 @@ export const DOCS: Product = {
   }
 }
 
+/** Returns a function that tells whether answers of a gateway wait for data that is loaded from the store. */
+function isLoadingOf({ products, get }: Kernel): () => boolean {
+  if (!products.includes(DATA)) return () => false
+  const ranking = get(RANKING)
+  return () => ranking.isLoading
+}
+
 /** Returns the builder of a process's app, with the routes of its products. */
 function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
   const { config, ports, feed, metrics, logger, turns, version, budget, sourceStatus, get } = kernel
   const nodes = get(RPC_NODES)
+  const fleet = get(FLEET)
   const webhooksOf = get(WEBHOOK_SERVICES)
   const partsOf = httpPartsOf(kernel)
   const http = {
@@ -108,6 +127,8 @@ function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
     bounds: httpBounds(openFilesMax()),
     metricsKeyRequired: config.metricsKeyRequired,
     answerBytes: budget.answers,
+    absence: (work: Work) => fleet.absence(work),
+    roles: config.role,
     nodeHead: () => sourceStatus()?.headSlot ?? nodes.current?.nodes.newest(config.indexCommitment) ?? null
   }
   return (given, own) =>
@@ -115,6 +136,7 @@ function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
       {
         ...{ ...http, ...own },
         limits: coordinationOf(kernel, given).limits,
+        socketPlaces: coordinationOf(kernel, given).sockets,
         storage: given.storage,
         seal: webhooksOf(given)?.secrets
       },

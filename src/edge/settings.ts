@@ -27,6 +27,12 @@ export const SERVICE_SETTINGS = {
     fallback: 'all',
     meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
   },
+  drainDelaySeconds: {
+    schema: integer(0, 300),
+    fallback: '0',
+    meaning:
+      'seconds in which a process that was asked to stop still answers, while `/ready` and `/v1/health` say `draining`: as long as a balancer takes to notice'
+  },
   metricsKeyRequired: {
     schema: flag,
     fallback: 'false',

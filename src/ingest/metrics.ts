@@ -9,7 +9,6 @@ export interface IngestMetrics {
   readonly headSlot: Gauge
   readonly headTime: Gauge
   readonly commitSeconds: Histogram
-  readonly leaseHeld: Gauge<'lease'>
   readonly lagSlots: Gauge
 }
 
@@ -43,12 +42,6 @@ export function ingestMetrics(registry: Registry): IngestMetrics {
       name: 'millrace_commit_seconds',
       help: 'Time of a durable commit of one block',
       buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
-      registers
-    }),
-    leaseHeld: new Gauge({
-      name: 'millrace_lease_held',
-      help: '1 while this process does the work of the lease',
-      labelNames: ['lease'],
       registers
     }),
     lagSlots: new Gauge({

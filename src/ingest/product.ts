@@ -11,6 +11,7 @@ import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import { addRecordedMetrics, addSourceMetrics } from './source-metrics.ts'
 import { addDecodingMetrics } from './decoding-metrics.ts'
 import { ingestMetrics } from './metrics.ts'
+import { LEASES } from '../fleet/capabilities.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import { openArchiveToRead } from '../store/opening.ts'
 import { CASH, COMMITTED_BLOCKS, FEES, LOCALNET, RECORDED, TRANSFER_FEES } from './capabilities.ts'
@@ -30,6 +31,7 @@ export const INGEST: Product = {
     const { config, feed, ports, get } = kernel
     const chain = ingestDepsOf(kernel)
     const publishes = config.role.includes('ingest')
+    if (publishes && config.storage !== 'embedded') get(LEASES).declare('ingest', ['ingest'])
     const shared =
       config.storage === 'embedded' || config.redisUrl === null
         ? []
@@ -70,6 +72,7 @@ function ingestDepsOf({ config, ports, feed, decoding, logger, budget, source, g
     logger,
     clock: ports.clock,
     committedBlocks,
+    leases: get(LEASES),
     recallBlocks: recallBlocks({ committedBlocks, clock: ports.clock, logger }),
     solUsdBefore: archivedPrice(() => openArchiveToRead(config), logger),
     marketBytes: budget.market,

@@ -202,6 +202,21 @@ export const ERRORS = errorKinds({
       'A component of the service that the request needs has failed, and is restarting. Nothing was changed.',
     remedy: 'Retry after the seconds in `Retry-After`.',
     example: 'the connections to nodes restart; retry'
+  }),
+  ROLE_MISSING: retryable(503, 'role_missing', 'Role missing', {
+    meaning:
+      'The request leaves work to processes of the role in `role`, and none has been seen for 5 s. Nothing was changed.',
+    remedy:
+      'Retry after the seconds in `Retry-After`. If the error persists, the operator has to start a process of the role.',
+    example:
+      'no process has had the role delivery for 5 s, so nobody would do this; start one with --role delivery'
+  }),
+  NOT_SERVED_HERE: retryable(503, 'not_served_here', 'Not served here', {
+    meaning:
+      'The service has this route, but the process that got the request does not serve it: it lacks the role, or a node that the answer needs.',
+    remedy:
+      'Retry: behind a balancer another process may answer. If the error persists, the operator has to start a process that serves it.',
+    example: 'this process does not serve GET /v1/launches; it has the role ingest'
   })
 })
 

@@ -51,6 +51,18 @@ export const ALERTS: readonly Alert[] = [
     firedBy: [{ series: `millrace_lease_held{${AT}, lease="ingest"}`, values: '0x10' }]
   },
   {
+    name: 'MillraceRoleMissing',
+    severity: 'critical',
+    expr: 'max by (job, role) (millrace_role_missing) == 1',
+    for: '30s',
+    summary: 'No process has the role {{ $labels.role }}',
+    meaning:
+      'Requests that leave work to the role are refused with 503 `role_missing`: transactions and webhooks without `delivery`, watches without `ingest`.',
+    look: '`npx millrace fleet`: the live processes and their roles. The log of the processes that had the role.',
+    action: 'Start a process of the role. Requests are accepted again within a second.',
+    firedBy: [{ series: `millrace_role_missing{${AT}, role="delivery"}`, values: '1x10' }]
+  },
+  {
     name: 'MillraceSourceRefused',
     severity: 'critical',
     expr: 'millrace_source_state{state="refused"} == 1',

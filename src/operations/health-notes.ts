@@ -32,6 +32,15 @@ export const HEALTH_NOTES: Readonly<Record<ReasonCode, Omit<OperatorNote, 'meani
     look: 'Redis, and the network to it.',
     action: 'Restart Redis. Nothing else is needed.'
   },
+  role_missing: {
+    look: '`npx millrace fleet`, and the log of the processes of the role that the reason names.',
+    action: 'Start a process of that role. Other requests are answered meanwhile.'
+  },
+  deployment_differs: {
+    look: '`npx millrace fleet`: the column `differs` of each process.',
+    action:
+      'Give all processes the same value of the setting that the reason names, and restart those that differ.'
+  },
   source_away: {
     look: 'The nodes of the source: `npx millrace nodes`, or `getSlot` by hand.',
     action: 'Restore a node, or add another URL to the list and restart.'

@@ -41,5 +41,15 @@ export const PROBLEM_NOTES: Readonly<Record<string, Omit<OperatorNote, 'meaning'
   restarting: {
     look: '`/v1/admin/tree`: the component with the newest restart, and its last error.',
     action: 'None for a single restart. If it restarts again and again, report its error.'
+  },
+  role_missing: {
+    look: '`npx millrace fleet`, `role_missing` in `/v1/health`, and the log of the processes of that role.',
+    action:
+      'Start a process of the role (`--role delivery`). Requests are accepted within a second of its start.'
+  },
+  not_served_here: {
+    look: 'The roles and the node of the process: `npx millrace fleet`, and `deployment_differs` in `/v1/health`.',
+    action:
+      'Send the route to gateways only. If a gateway lacks it, give that gateway the `MILLRACE_RPC_URL` of the others.'
   }
 }

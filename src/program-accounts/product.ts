@@ -4,13 +4,21 @@ import { PROGRAM_ERRORS } from './errors.ts'
 import { programAccountRoutes } from './routes/program-accounts.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { hasNode, nodeUrls, pubsubUrls } from '../ingest/node-urls.ts'
+import { LEASES } from '../fleet/capabilities.ts'
 import { MIRROR_METRICS } from './capabilities.ts'
 import { ChainWatch } from './chain-watch.ts'
 import { Announcements } from '../kernel/feed/announcements.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
 import { RPC_SERVICES } from '../rpc/product.ts'
 import { COMMITTED_BLOCKS } from '../ingest/capabilities.ts'
-import { beside, capability, coordinationOf, type Product, type Spine } from '../kernel/compose/product.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  type Product,
+  type ProductWork,
+  type Spine
+} from '../kernel/compose/product.ts'
 
 /** Slots after which a block of an index at processed counts as confirmed. Clusters confirm within two or three. */
 const PROCESSED_SLOTS = 16
@@ -23,6 +31,9 @@ const CHAIN_WATCH = capability(({ get }) => new ChainWatch(get(COMMITTED_BLOCKS)
 /** Announces that a program was added to the whitelist, or removed. */
 export const PROGRAMS_CHANGED = capability(() => new Announcements())
 
+/** The mirror of an added program. */
+const MIRRORING: ProductWork = { name: 'program-accounts', role: 'ingest' }
+
 /**
  * Accounts of whitelisted programs. Gateways serve them, and a process that ingests mirrors them. A fault of the
  * mirror restarts no other unit.
@@ -30,6 +41,7 @@ export const PROGRAMS_CHANGED = capability(() => new Announcements())
 export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',
   roles: ['ingest', 'gateway'],
+  work: MIRRORING,
   errors: PROGRAM_ERRORS,
   units: (kernel) => {
     const { config, ports, logger, get } = kernel
@@ -39,6 +51,7 @@ export const PROGRAM_ACCOUNTS: Product = {
         ...ports,
         logger,
         metrics: get(MIRROR_METRICS),
+        book: get(LEASES),
         watch: get(CHAIN_WATCH),
         changed: get(PROGRAMS_CHANGED),
         slotsUnconfirmed: config.indexCommitment === 'processed' ? PROCESSED_SLOTS : 0,

@@ -22,6 +22,7 @@ import {
   coordinationOf,
   metricGroup,
   type Product,
+  type ProductWork,
   type Spine
 } from '../kernel/compose/product.ts'
 
@@ -44,6 +45,9 @@ export const WATCHES: Product = {
   units: ({ get }) => [beside('watches', child('addresses', watchedAddresses(get(LEDGER_BLOCKS))))]
 }
 
+/** Records of watched addresses, which a registered watch is answered with the promise of. */
+const RECORDING: ProductWork = { name: 'revenue', role: 'ingest' }
+
 /**
  * The ledger of watched addresses: their balance changes and sums. Gateways serve it, and the process that ingests writes
  * it. A fault of the follower restarts no other unit.
@@ -51,6 +55,7 @@ export const WATCHES: Product = {
 export const REVENUE: Product = {
   name: 'revenue',
   roles: ['ingest', 'gateway'],
+  work: RECORDING,
   errors: REVENUE_ERRORS,
   units: (kernel) => {
     const { config, ports, logger, feed, get } = kernel

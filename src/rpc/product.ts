@@ -18,19 +18,22 @@ import { MethodTable } from './methods.ts'
 import { rpcMetrics } from './metrics.ts'
 import { MirroredAccounts } from './mirrored-accounts.ts'
 import { Gateway } from './rpc-gateway.ts'
+import { SharedFloorGateway } from './shared-floors.ts'
 import { SlotFloors } from './slot-floors.ts'
 import { TrackedSends } from './tracked-sends.ts'
 import { hasLocalnet, hasNode as isConfigured, nodeUrls } from '../ingest/node-urls.ts'
 import {
   beside,
   capability,
+  coordinationOf,
   metricGroup,
   resource,
   type Kernel,
   type Product,
   type Spine
 } from '../kernel/compose/product.ts'
-import { TRANSACTION_SERVICES } from '../transactions/product.ts'
+import { SENDING, TRANSACTION_SERVICES } from '../transactions/product.ts'
+import { FLEET } from '../fleet/capabilities.ts'
 import { MIRROR_METRICS } from '../program-accounts/capabilities.ts'
 
 /** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
@@ -102,19 +105,26 @@ function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcServi
   const [metrics, mirror] = [get(RPC_METRICS), get(MIRROR_METRICS)]
   const transactions = get(TRANSACTION_SERVICES)
   const methods = kernel.get(METHODS)
-  return async ({ input: { storage, rpc }, draining, ready }) => {
+  const fleet = get(FLEET)
+  return async ({ input: { storage, peers, rpc }, draining, ready }) => {
     const finalized = rpc === undefined ? null : { newest: () => rpc.nodes.newest('finalized') }
     const count = (selected_by: 'index' | 'scan'): void => mirror.pages.inc({ selected_by })
-    const gateway = new Gateway({
+    const floors = rpc?.floors ?? new SlotFloors()
+    const own = new Gateway({
       methods,
       reads: rpc?.reads ?? null,
-      floors: rpc?.floors ?? new SlotFloors(),
+      floors,
       accounts: new MirroredAccounts(storage, count, finalized),
-      sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
+      sends:
+        transactions === null
+          ? null
+          : new TrackedSends(storage.documents, transactions, ports.clock, () => fleet.absence(SENDING)),
       clock: ports.clock,
       turns,
       count: (method, outcome) => metrics.countElement(method, outcome)
     })
+    const { slotFloors } = coordinationOf(kernel, { ...(peers && { peers }) })
+    const gateway = slotFloors === null ? own : new SharedFloorGateway(own, floors, slotFloors, ports.clock)
     ready({ gateway, methods, hasNode: rpc !== undefined, nodes: rpc?.nodes.control ?? null, finalized })
     await aborted(draining)
   }

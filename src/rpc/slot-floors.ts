@@ -3,6 +3,8 @@ import { COMMITMENTS, type Commitment } from './commitment.ts'
 /** Maximum number of keys, about 3 MB; the least recently used is evicted. */
 const KEYS_MAX = 10_000
 
+const NOTHING: readonly number[] = [0, 0, 0]
+
 /** Called with the abandoned floor and the slot from which the key resumes. */
 export type OnAbandon = (floor: number, reached: number) => void
 
@@ -60,6 +62,11 @@ export class SlotFloors {
     this.#floors.delete(keyId)
     this.#floors.set(keyId, floors)
     if (this.#floors.size > KEYS_MAX) this.#floors.delete(this.#floors.keys().next().value!)
+  }
+
+  /** The newest slots that a key was sent, in the order of COMMITMENTS. */
+  seen(keyId: string): readonly number[] {
+    return this.#floors.get(keyId) ?? NOTHING
   }
 
   get size(): number {

@@ -19,9 +19,17 @@ export type SendOutcome = { readonly result: string } | { readonly error: RpcErr
  */
 export class TrackedSends {
   readonly #intake: TransactionIntake
+  readonly #absence: () => ServiceError | null
 
-  constructor(documents: DocumentStore, parts: TransactionServices, clock: Clock) {
+  /** `absence` returns the refusal while no process sends and tracks transactions. */
+  constructor(
+    documents: DocumentStore,
+    parts: TransactionServices,
+    clock: Clock,
+    absence: () => ServiceError | null = () => null
+  ) {
     this.#intake = new TransactionIntake({ documents, parts, clock })
+    this.#absence = absence
   }
 
   /** Accepts a transaction of a tenant. Rejects only with the signal's reason or a store error. */
@@ -32,6 +40,8 @@ export class TrackedSends {
     const base64 = options['encoding'] === 'base64' ? text : base64Of(text)
     if (base64 === null) return invalid('invalid base58 encoding')
     try {
+      const absent = this.#absence()
+      if (absent !== null) throw absent
       const request = {
         transaction: transactionIn('transaction', base64),
         route: 'node',
@@ -67,6 +77,8 @@ function errorOf({ kind, detail, members }: ServiceError): RpcError | null {
     }
     case TRANSACTION_ERRORS.TRANSACTION_LIMIT_REACHED:
       return { code: -32429, message: detail, data: { retryable: true } }
+    case ERRORS.ROLE_MISSING:
+      return { code: -32603, message: detail, data: { code: kind.code, ...members, retryable: true } }
     case ERRORS.NOT_CONFIGURED:
       return { code: -32603, message: detail, data: { retryable: false } }
     case ERRORS.UPSTREAM_ERROR:

@@ -50,10 +50,10 @@ function prepareWith({ config, ports, onFirstKeys, get }: Kernel) {
   const demoKey = get(DEMO_KEY)
   return (storage: Storage): Promise<void> =>
     refusedOnFullDisk(config.dataDir, async () => {
-      const { adminKey, source } = config
+      const { adminKey, source, storage: engine, demoKey: isAsked } = config
       const made = await bootstrapKeys(
         storage,
-        { adminKey, hasDemo: source === 'localnet' },
+        { adminKey, hasDemo: source === 'localnet' && (isAsked ?? engine === 'embedded') },
         ports.clock.now()
       )
       if (made === null) return

@@ -38,8 +38,10 @@ import {
   resource,
   type Kernel,
   type Product,
+  type ProductWork,
   type Spine
 } from '../kernel/compose/product.ts'
+import { LEASES } from '../fleet/capabilities.ts'
 import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/capabilities.ts'
 
 /** Maximum milliseconds of a drain, which waits for sends in flight and the last writes. */
@@ -60,10 +62,14 @@ const SIGHTINGS = blockObserver(() => new WatchedSignatures())
 const TRANSACTION_METRICS = metricGroup(transactionMetrics)
 const LEADER_METRICS = metricGroup(leaderMetrics)
 
+/** Sends and tracking of accepted transactions. A process without a node sends nothing. */
+export const SENDING: ProductWork = { name: 'transactions', role: 'delivery', isDone: hasNode }
+
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {
   name: 'transactions',
   roles: ['gateway', 'delivery'],
+  work: SENDING,
   errors: TRANSACTION_ERRORS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []
@@ -107,6 +113,7 @@ export const TRACKING: Product = {
       tenantEvents: get(TENANT_EVENTS),
       sightings: get(SIGHTINGS),
       metrics: get(TRANSACTION_METRICS),
+      book: get(LEASES),
       retentionMs: retentionMsOf(kernel),
       changesTtlMs: changesTtlMs(replaySecondsOf(config))
     }

@@ -18,8 +18,10 @@ import {
   resource,
   type Kernel,
   type Product,
+  type ProductWork,
   type Spine
 } from '../kernel/compose/product.ts'
+import { LEASES } from '../fleet/capabilities.ts'
 import { CHAIN_CHANNELS, TENANT_EVENTS } from '../stream/capabilities.ts'
 import { STREAM, STREAM_GATEWAY } from '../stream/product.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
@@ -37,10 +39,14 @@ const LOCAL_DELIVERIES = capability(() => new LocalDeliveries())
 
 const WEBHOOK_METRICS = metricGroup(webhookMetrics)
 
+/** Deliveries, which a created or resumed webhook is answered with the promise of. */
+const DELIVERIES: ProductWork = { name: 'webhooks', role: 'delivery' }
+
 /** Webhooks: signed batches of events by POST. Gateways serve the API and send test events, delivery processes deliver. */
 export const WEBHOOKS: Product = {
   name: 'webhooks',
   roles: ['gateway', 'delivery'],
+  work: DELIVERIES,
   errors: WEBHOOK_ERRORS,
   units: (kernel) => {
     const {
@@ -77,7 +83,7 @@ export const DELIVERY: Product = {
   units: (kernel) => {
     const { ports, logger, turns, get } = kernel
     const events = { local: get(LOCAL_DELIVERIES), tenantEvents: get(TENANT_EVENTS) }
-    const deps = { ...ports, ...events, logger, metrics: get(WEBHOOK_METRICS), turns }
+    const deps = { ...ports, ...events, logger, metrics: get(WEBHOOK_METRICS), turns, book: get(LEASES) }
     const run = webhooks<WebhooksNeeds & Spine>(deps, (given) => coordinationOf(kernel, given))
     const used = { channels: get(CHAIN_CHANNELS), outgoing: get(OUTGOING) }
     const delivers = using(used, ports.clock, run)

@@ -88,6 +88,8 @@ const progress = z.object({
   lastStatus: z.number().nullable(),
   lastError: z.string().nullable(),
   batch: batchIntent.nullable(),
+  /** Events that waited for delivery at this write, for processes that do not deliver; absent in earlier versions. */
+  buffered: z.number().optional(),
   /**
    * The newest attempts, oldest first, as lines in one text, because they are rewritten with every batch. Earlier
    * attempts are in pages (attempts.ts). Earlier versions stored a list.

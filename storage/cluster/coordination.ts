@@ -89,6 +89,25 @@ export interface WorkCounter {
   charge(name: string, quota: number, units: number, nowMs: number): void
 }
 
+/** Places of the sockets of API keys, over all processes. */
+export interface SocketPlaces {
+  /** Takes a place for a socket of a key; false if all are taken. Never rejects. */
+  take(keyId: string): Promise<boolean>
+  /** Returns the place of a socket that has closed. */
+  release(keyId: string): void
+}
+
+/** The newest slots that API keys have seen over all processes, by commitment. */
+export interface SharedSlotFloors {
+  /** Whether they can be reached. */
+  readonly available: boolean
+  /**
+   * Raises the slots of a key in the order of the commitments, from `processed`; none ever falls. Resolves with the slots
+   * of all processes. Rejects while the server is unavailable.
+   */
+  raise(keyId: string, slots: readonly number[]): Promise<readonly number[]>
+}
+
 /** Digests of recent blocks, as bytes, for processes that do not ingest them. They may be lost, or of a lost fork. */
 export interface BlockDigests {
   /** Replaces the digest of a slot. Rejects while the server is unavailable. */
@@ -97,6 +116,35 @@ export interface BlockDigests {
   read(slots: readonly number[]): Promise<(Uint8Array | null)[]>
   /** Calls `listener` when digests cease or begin to be reachable, until the returned function is called. */
   onChange(listener: (available: boolean) => void): () => void
+}
+
+/** Seconds-old announcements of the processes of a service, as one of them reads them. */
+export interface HeardProcesses {
+  /** Milliseconds for which every announcement would have been heard; shorter after a start, or a loss of the server's data. */
+  readonly coversMs: number
+  /** Processes with an announcement in the last `PRESENCE_MS`, and at most `PROCESSES_MAX`. */
+  readonly processes: readonly HeardProcess[]
+}
+
+export interface HeardProcess {
+  readonly id: string
+  /** The text that it announced last. */
+  readonly text: string
+  /** Milliseconds since then. */
+  readonly silentMs: number
+}
+
+/** Milliseconds without an announcement after which a process counts as gone: five announcements. */
+export const PRESENCE_MS = 5_000
+/** Maximum processes that are heard; each announces about 2 KB. Ten times the largest fleet of the plan. */
+export const PROCESSES_MAX = 400
+
+/** Announcements by which the processes of a service know each other. */
+export interface Presence {
+  /** Replaces the announcement of this process, and reads those of all. Rejects while the server is unavailable. */
+  announce(id: string, text: string): Promise<HeardProcesses>
+  /** Removes the announcement of a process that ends. Never rejects. */
+  leave(id: string): Promise<void>
 }
 
 /** Coordination of this process with the others of the service, apart from the store. */
@@ -122,8 +170,16 @@ export interface ClusterCoordination {
   readonly tenantEvents: HintChannel<TenantEvent> | null
   /** Fees of recent blocks. */
   readonly digests: BlockDigests | null
+  /** Announcements of all processes; null if the processes have none but those in the store. */
+  readonly presence: Presence | null
   /** Counts the calls of each key. */
   readonly limits: RateCounter
+  /** Places of the sockets of keys; null if this process counts them alone. */
+  readonly sockets: SocketPlaces | null
+  /** Slots that keys have seen; null if each process has its own. */
+  readonly slotFloors: SharedSlotFloors | null
+  /** Sets the number of processes that share each quota while no shared counter answers. */
+  readonly shareAmong: (gateways: number) => void
   /** The current outage of all these ports, or null; it ends by itself. */
   readonly outage: { readonly sinceMs: number; readonly detail: string } | null
   close(): Promise<void>

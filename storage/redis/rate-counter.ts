@@ -109,6 +109,22 @@ export class RedisRateCounter {
     return this.#connection.processes
   }
 
+  /** Returns this counter, with the number of processes that a quota is divided among; null for those that are connected. */
+  sharedBy(processes: () => number | null) {
+    const isAvailable = (): boolean => this.available
+    const connected = (): number | null => this.processes
+    return {
+      get available() {
+        return isAvailable()
+      },
+      get processes() {
+        return processes() ?? connected()
+      },
+      count: (call: CountedCall) => this.count(call),
+      charge: (work: CountedWork) => this.charge(work)
+    }
+  }
+
   /**
    * Counts a call, or reads the count with cost 0. Rejects if the server does not count it, at once while it is unreachable.
    */

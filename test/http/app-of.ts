@@ -6,6 +6,9 @@ import { NAMES, RANKING } from '../../src/data/capabilities.ts'
 import type { DataNeeds } from '../../src/data/routes/needs.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
 import type { EdgeNeeds } from '../../src/edge/routes/needs.ts'
+import { FLEET } from '../../src/fleet/capabilities.ts'
+import type { Fleet } from '../../src/fleet/fleet.ts'
+import type { Role } from '../../src/fleet/work.ts'
 import { HOLDERS_REQUESTED } from '../../src/holders/product.ts'
 import type { HolderNeeds } from '../../src/holders/routes/needs.ts'
 import { CASH, FEES, RECORDED, SOURCE_KIND, START } from '../../src/ingest/capabilities.ts'
@@ -44,6 +47,8 @@ export interface AppNeeds
     TransactionNeeds,
     WebhookNeeds {
   readonly metrics: HttpKernel['metrics'] & { readonly mirror: MirrorMetrics }
+  readonly fleet: Fleet
+  readonly roles: readonly Role[]
   /** The socket of the RPC URL; absent if it is not served. */
   readonly rpcSockets?: RpcSocketGateway | null
 }
@@ -66,6 +71,7 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
   const publishing = (publish: () => void = () => undefined) => ({ publish })
   const given = new Map<unknown, unknown>([
     [RANKING, needs.ranking],
+    [FLEET, needs.fleet],
     [NAMES, needs.names],
     [CASH, needs.cash],
     [FEES, needs.fees],
@@ -86,7 +92,7 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     [MIRROR_METRICS, needs.metrics.mirror]
   ])
   const kernel: Partial<Kernel> = {
-    config: { venues: needs.venues } as Kernel['config'],
+    config: { venues: needs.venues, role: needs.roles } as Kernel['config'],
     budget: {} as Kernel['budget'],
     ...{ decoding: needs.decoding, errors: needs.errors },
     products,

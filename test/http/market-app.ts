@@ -25,6 +25,7 @@ import type { MarketState } from '../../src/market/market-state.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
+import { aloneFleet } from '../fleet/sample-fleet.ts'
 import { processMetrics } from '../products/process-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -167,6 +168,10 @@ export async function marketApp(
       | 'watchedChanged'
       | 'nodeHead'
       | 'pastEnd'
+      | 'fleet'
+      | 'absence'
+      | 'roles'
+      | 'leaving'
     >
   > = {}
 ): Promise<MarketApp> {
@@ -217,6 +222,9 @@ export async function marketApp(
     sourceKind: 'rpc',
     source: () => world.source,
     redisAway: () => world.redisAway,
+    fleet: aloneFleet({ now: () => world.nowMs }),
+    roles: ['ingest', 'gateway', 'delivery'],
+    isLoading: () => ranking.isLoading,
     tree: () => ({
       name: 'service',
       kind: 'supervisor',

@@ -19,6 +19,7 @@ const HEALTHY: readonly Samples[] = [
   { series: `millrace_head_block_time{${AT}}`, values: '0+60x20' },
   { series: `millrace_storage_outage_seconds{${AT}}`, values: '0x20' },
   { series: `millrace_redis_outage_seconds{${AT}}`, values: '0x20' },
+  { series: `millrace_role_missing{${AT}, role="delivery"}`, values: '0x20' },
   { series: `millrace_lease_held{${AT}, lease="ingest"}`, values: '1x20' },
   { series: 'millrace_lease_held{job="millrace", instance="b:8900", lease="ingest"}', values: '0x20' },
   { series: `millrace_source_state{${AT}, state="advancing"}`, values: '1x20' },

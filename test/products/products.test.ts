@@ -64,6 +64,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   t.same(names(productsOf({ role: ['ingest', 'gateway', 'delivery'] })), names(PRODUCTS))
   t.same(names(productsOf({ role: ['gateway'] })), [
     'store',
+    'fleet',
     'ingest',
     'archive',
     'data',
@@ -84,6 +85,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   ])
   t.same(names(productsOf({ role: ['delivery'] })), [
     'store',
+    'fleet',
     'ingest',
     'channels',
     'webhooks',
@@ -94,6 +96,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   ])
   t.same(names(productsOf({ role: ['ingest'] })), [
     'store',
+    'fleet',
     'watches',
     'ingest',
     'program-accounts',

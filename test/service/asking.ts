@@ -22,7 +22,7 @@ export async function metricOf(service: ServiceProcess, name: string): Promise<n
 
 /** Returns whether a process is the leader. */
 export const leads = async (service: ServiceProcess): Promise<boolean> =>
-  (await metricOf(service, 'millrace_lease_held')) === 1
+  (await metricOf(service, 'millrace_lease_held{lease="ingest"}')) === 1
 
 /** Returns every page of every endpoint as text. */
 export async function answersOf(service: ServiceProcess): Promise<string[]> {

@@ -63,7 +63,10 @@ testWithFixtures(t, 'processes of one service', (t) =>
         const gateway = await start('--role', 'gateway')
         t.match((await gateway.get('/v1/launches')).body.data, [])
         const ingest = await start('--role', 'ingest', '--recorded-speed', SPEED)
-        t.match(await ingest.get('/v1/launches'), { status: 404, body: { code: 'unknown_route' } })
+        t.match(await ingest.get('/v1/launches'), {
+          status: 503,
+          body: { code: 'not_served_here' }
+        })
         t.equal((await ingest.get('/v1/admin/tree')).status, 200)
         const metrics = await metricsOf(gateway)
         t.ok(metrics.length > 50, `${metrics.length} metrics`)

@@ -61,7 +61,7 @@ export function buildApp(given: HttpKernel, parts: HttpParts): FastifyInstance {
   app.decorate('exports', new RunningExports({ ...deps, documents: deps.storage.documents }))
   app.decorate('served', [])
   app.decorate('handshakePort', handshakePort)
-  void app.register(problems)
+  void app.register(problems, deps)
   void app.register(cors, { ...deps, exposed })
   void app.register(requests, deps)
   void app.register(handshakesAlone, { handshakePort })
@@ -76,7 +76,7 @@ export function buildApp(given: HttpKernel, parts: HttpParts): FastifyInstance {
     // The plugin of WebSockets wraps each route beside it.
     void app.register(async (scope) => {
       await scope.register(sockets, { messageBytesMax: MESSAGE_BYTES_MAX })
-      for (const each of parts.sockets) serveSocket(scope, each)
+      for (const each of parts.sockets) serveSocket(scope, each, deps.socketPlaces ?? null)
     })
   return app
 }

@@ -15,6 +15,10 @@ export interface HealthState {
   readonly isRedisAway: boolean
   /** Whether stored blocks are, or may be, on a fork that the nodes' chain has left. */
   readonly isForkLeft: boolean
+  /** Roles that no process of the service has had for 5 s. */
+  readonly missingRoles: readonly string[]
+  /** Settings of this process that differ from those of its peers, by variable. */
+  readonly differingSettings: readonly string[]
   /** Null if this process has no live source. */
   readonly source: SourceStateName | null
 }
@@ -27,6 +31,8 @@ interface HealthReason {
   /** Part of the wire format: never renamed. */
   readonly code: string
   readonly detail: string
+  /** Names that follow the text, such as roles; none of them is a secret or a host. */
+  readonly names?: (state: HealthState) => readonly string[]
   /** Whether the reason makes the status `degraded` and the answer 503. */
   readonly degrades: boolean
   readonly applies: (state: HealthState) => boolean
@@ -75,6 +81,22 @@ export const HEALTH_REASONS = [
     applies: ({ isRedisAway }) => isRedisAway
   },
   {
+    code: 'role_missing',
+    detail:
+      'no process has had a role for 5 s; requests that leave work to it are refused with 503, and others are answered',
+    names: ({ missingRoles }) => missingRoles,
+    degrades: false,
+    applies: ({ missingRoles }) => missingRoles.length > 0
+  },
+  {
+    code: 'deployment_differs',
+    detail:
+      'this process has other settings than the other processes of its service, so its answers can differ from theirs',
+    names: ({ differingSettings }) => differingSettings,
+    degrades: true,
+    applies: ({ differingSettings }) => differingSettings.length > 0
+  },
+  {
     code: 'source_away',
     detail: 'no node of the block source answers; the service retries',
     degrades: false,
@@ -94,7 +116,13 @@ export const HEALTH_REASONS = [
   }
 ] as const satisfies readonly HealthReason[]
 
+type ShownReason = Pick<(typeof HEALTH_REASONS)[number], 'code' | 'degrades'> & { readonly detail: string }
+
 /** Returns the current reasons; an empty list for a healthy service. */
-export function reasonsOf(state: HealthState): (typeof HEALTH_REASONS)[number][] {
-  return HEALTH_REASONS.filter(({ applies }) => applies(state))
+export function reasonsOf(state: HealthState): ShownReason[] {
+  return HEALTH_REASONS.filter(({ applies }) => applies(state)).map((reason) => {
+    const { code, degrades, detail } = reason
+    const names = 'names' in reason ? reason.names(state) : []
+    return { code, degrades, detail: names.length === 0 ? detail : `${detail}: ${names.join(', ')}` }
+  })
 }

@@ -80,11 +80,14 @@ type Deps = Pick<
   | 'sourceKind'
   | 'source'
   | 'redisAway'
+  | 'fleet'
+  | 'leaving'
 >
 
 /** Answers from memory only, so that it works while the store is unavailable. */
 export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed, clock, version, draining, sourceKind, source, redisAway } = deps
+  const { storage, feed, clock, version, draining, sourceKind, source, redisAway, fleet } = deps
+  const { leaving = draining } = deps
   serve(app, health, async ({ reply }) => {
     const { head } = feed
     const seconds = freshnessSeconds(deps)
@@ -97,12 +100,14 @@ export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       isStoreDamaged: storage.damage.length > 0,
       isRedisAway: redisAway(),
       isForkLeft: fork !== null,
+      missingRoles: fleet.missingRoles,
+      differingSettings: fleet.differing,
       source: sourceState
     })
     const isDegraded = reasons.some(({ degrades }) => degrades)
     const running: Status = progress === null ? 'ok' : 'starting'
-    const status: Status = draining() ? 'draining' : isDegraded ? 'degraded' : running
-    if (draining() || isDegraded) void reply.code(503).header('retry-after', '1')
+    const status: Status = leaving() ? 'draining' : isDegraded ? 'degraded' : running
+    if (leaving() || isDegraded) void reply.code(503).header('retry-after', '1')
     return {
       status,
       reasons: reasons.map(({ code, detail }) => ({ code, detail })),

@@ -25,14 +25,21 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { CommitFeed } from '../feed/commit-feed.ts'
 import type { Opened } from '../../store/opening.ts'
+import type { Role, Work } from '../../fleet/work.ts'
 
-export type Role = Config['role'][number]
+/** Work that requests of a product leave to be done after the answer (`leavesWork` of an endpoint). */
+export interface ProductWork extends Work {
+  /** Whether a process with the role does the work; by default it does. */
+  readonly isDone?: (kernel: Kernel) => boolean
+}
 
 /** A product: the processes that have it, and everything that it adds to them. */
 export interface Product {
   readonly name: string
   /** A process has the product if it has one of these roles. */
   readonly roles: readonly Role[]
+  /** The work that its requests leave to be done after the answer. While nobody does it they are refused with ROLE_MISSING. */
+  readonly work?: ProductWork
   /**
    * Units of the process tree, in the order of their start. They are siblings of other products' units, and get the
    * resources of other products by handles.
@@ -80,6 +87,8 @@ export interface Kernel {
   readonly get: <T>(capability: Capability<Kernel, T>) => T
   /** The products of this process. */
   readonly products: readonly Product[]
+  /** The work of all products, those of other processes too. */
+  readonly works: readonly ProductWork[]
   /** Every error of the service, those of other processes too. */
   readonly errors: readonly ErrorKind[]
   /** The coordination of a process that shares its store with no other. */
@@ -117,14 +126,42 @@ export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): U
 /** Returns the additions of a process's products to the HTTP side. */
 export function httpPartsOf(kernel: Kernel): (given: Spine) => HttpParts {
   const { products } = kernel
-  const routes = products.flatMap((product) => product.routes?.(kernel) ?? [])
+  const routes = products.flatMap(({ routes, work }) => {
+    const made = routes?.(kernel)
+    return made === undefined ? [] : [{ made, work }]
+  })
   const sockets = products.flatMap((product) => product.socket?.(kernel) ?? [])
   const exposed = products.flatMap((product) => product.exposed ?? [])
   const inFront = products.flatMap((product) => product.inFront?.(kernel) ?? [])
   return (given) => ({
-    routes: (side) => routes.flatMap((each) => each(side, given)),
+    routes: (side) =>
+      routes.flatMap(({ made, work }) =>
+        made(side, given).map((plugin) => refusingAbsence(plugin, side, work))
+      ),
     ...{ sockets, exposed, inFront }
   })
+}
+
+/** Returns the work of some products, each once. */
+export const worksOf = (products: readonly Product[]): readonly ProductWork[] => [
+  ...new Set(products.flatMap(({ work }) => work ?? []))
+]
+
+/** Returns a plugin whose routes that leave work refuse requests while nobody does it. */
+function refusingAbsence(
+  plugin: FastifyPluginAsync,
+  { absence = () => null }: HttpSide,
+  work: ProductWork | undefined
+): FastifyPluginAsync {
+  return async (app, options) => {
+    app.addHook('onRoute', (route) => {
+      if (route.config?.leavesWork !== true) return
+      if (work === undefined)
+        throw new TypeError(`${route.url} leaves work, and its product does not state which`)
+      route.preHandler = (_request, _reply, done) => done(absence(work) ?? undefined)
+    })
+    await plugin(app, options)
+  }
 }
 
 /** Returns the errors of the kernel and of some products, in the order of the documents that list them. */

@@ -16,7 +16,7 @@ import { ANSWER_TERMS, formFor } from './respond.ts'
 
 type Deps = Pick<
   HttpKernel,
-  'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
+  'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining' | 'leaving'
 >
 
 /**
@@ -32,13 +32,13 @@ export function cachedFastPath(
   nextRequestId: () => string,
   rest: RequestListener
 ): RequestListener {
-  const { keys, limits, turns, clock, metrics, logger, draining } = deps
+  const { keys, limits, turns, clock, metrics, logger, draining, leaving = draining } = deps
   const budget = new WorkBudget(limits.work, metrics.work)
   return (request, response) => {
     const startedAt = performance.now()
     const passOn = (): void => void rest(request, response)
     const nowMs = clock.now()
-    const caller = isPlain(request) && !draining() ? findCaller(keys, request, nowMs) : null
+    const caller = isPlain(request) && !leaving() ? findCaller(keys, request, nowMs) : null
     if (caller === null || caller instanceof ServiceError) return passOn()
     // At this log level each request is logged, which `rest` does.
     if (logger.isLevelEnabled('debug')) return passOn()

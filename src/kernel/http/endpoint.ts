@@ -4,6 +4,7 @@ import type { WorkKind } from '../work/work-units.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
 import type { RouteScope } from './plugins/access.ts'
 import type { ErrorKind } from '../error-kind.ts'
+import { ERRORS } from '../errors.ts'
 import { listParameters } from './list/list-parameters.ts'
 import { rowFieldsOf } from './list/row-fields.ts'
 
@@ -41,6 +42,11 @@ export interface Endpoint<
   /** Errors specific to this endpoint; errors that any request can have are not listed. */
   readonly errors: readonly ErrorKind[]
   readonly examples: readonly Example[]
+  /**
+   * Whether the answer promises work after it, which processes of another role may do. The product of the endpoint states
+   * that work.
+   */
+  readonly leavesWork: boolean
   /** Whether the endpoint also answers while the service drains, like health and the operator's views. */
   readonly answersWhileDraining: boolean
   /** Other statuses with this body. */
@@ -74,6 +80,18 @@ export interface Endpoint<
    */
   readonly columns: readonly string[] | null
 }
+
+/**
+ * Every declared endpoint. The routes of all products are loaded in each process, so it knows those that it does not serve.
+ */
+const declaredPaths: { readonly method: string; readonly path: RegExp }[] = []
+
+/** Tells whether the service has a route at a path, for a method or for any. */
+export const isDeclared = (path: string, method?: string): boolean =>
+  declaredPaths.some(
+    (each) =>
+      (method === undefined || each.method === (method === 'HEAD' ? 'GET' : method)) && each.path.test(path)
+  )
 
 /** A served endpoint, and whether its answers are cached and have entity tags. */
 export interface Served {
@@ -110,6 +128,7 @@ export function endpoint<
         | 'deadlineMs'
         | 'shownBy'
         | 'isIdempotent'
+        | 'leavesWork'
         | 'weighted'
         | 'work'
         | 'takesTurn'
@@ -119,12 +138,13 @@ export function endpoint<
 ): Endpoint<Params, Query, Body, Answer> {
   const { method = 'GET', query = NOTHING as unknown as Query, columns = null } = definition
   const rowFields = method === 'GET' ? rowFieldsOf(definition.answer) : null
+  const pattern = definition.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')
+  declaredPaths.push({ method, path: new RegExp(`^${pattern}$`) })
   return {
     method: 'GET',
     params: NOTHING as Params,
     body: NO_BODY as unknown as Body,
     status: 200,
-    errors: [],
     examples: [],
     answersWhileDraining: false,
     otherStatuses: [],
@@ -132,11 +152,16 @@ export function endpoint<
     deadlineMs: (definition.method ?? 'GET') === 'GET' ? DEADLINE_MS : WRITE_LIMIT_MS,
     shownBy: null,
     isIdempotent: false,
+    leavesWork: false,
     weighted: null,
     work: ['row', 'kibibyte'],
     takesTurn: definition.method === undefined && definition.deadlineMs === undefined,
     columns,
     ...definition,
+    errors:
+      definition.leavesWork === true
+        ? [...(definition.errors ?? []), ERRORS.ROLE_MISSING]
+        : (definition.errors ?? []),
     rowFields,
     // `serve` reads the added parameters; a handler need not know them.
     query: rowFields === null ? query : (query.extend(listParameters(rowFields, columns)) as unknown as Query)
@@ -144,10 +169,10 @@ export function endpoint<
 }
 
 /** Returns the route of an endpoint in the framework's form. */
-export function routeOf({ method, path, scope, answersWhileDraining, weighted, work }: Endpoint) {
+export function routeOf({ method, path, scope, answersWhileDraining, weighted, work, leavesWork }: Endpoint) {
   return {
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { scope, answersWhileDraining, weighted, work }
+    config: { scope, answersWhileDraining, weighted, work, leavesWork }
   }
 }

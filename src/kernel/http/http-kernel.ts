@@ -1,11 +1,13 @@
 import type { RequestListener } from 'node:http'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Storage } from '../../../storage/port.ts'
-import type { RateCounter } from '../../../storage/cluster/coordination.ts'
+import type { RateCounter, SocketPlaces } from '../../../storage/cluster/coordination.ts'
 import type { CallWeights } from '../../access/call-weights.ts'
 import type { KeyDirectory } from '../../access/key-directory.ts'
 import type { TextSeal } from '../../access/text-seal.ts'
 import type { Clock } from '../../ports.ts'
+import type { Config } from '../config/config.ts'
+import type { ServiceError } from '../errors.ts'
 import type { CommitFeed } from '../feed/commit-feed.ts'
 import type { CacheUse } from '../memory/second-chance-cache.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -13,6 +15,8 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Turns } from '../work/turns.ts'
 import type { HttpBounds } from './bounds.ts'
 import type { SocketRoute } from './serve-socket.ts'
+
+type Role = Config['role'][number]
 
 /** Needs of the HTTP side, whatever it serves. Further needs of a product's routes are in its `routes/needs.ts`. */
 export interface HttpKernel {
@@ -35,7 +39,19 @@ export interface HttpKernel {
   readonly logger: Logger
   readonly clock: Clock
   readonly version: string
+  /** Whether requests are refused, because the process is about to stop. */
   readonly draining: () => boolean
+  /**
+   * Whether the process was asked to stop, and balancers are told so. It answers requests until it drains. By default, it
+   * is leaving while it drains.
+   */
+  readonly leaving?: () => boolean
+  /** Places of the sockets of keys over all processes; absent if this process counts them alone. */
+  readonly socketPlaces?: SocketPlaces | null
+  /** Roles of this process; absent if it has all. */
+  readonly roles?: readonly Role[]
+  /** Returns the refusal of a request that leaves work which no process does, or null; absent if this process does all. */
+  readonly absence?: (work: { readonly name: string; readonly role: Role }) => ServiceError | null
   readonly bounds: HttpBounds
   /** Whether `/metrics` needs the admin key even from the local machine. */
   readonly metricsKeyRequired: boolean

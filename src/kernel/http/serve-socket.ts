@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
+import type { SocketPlaces } from '../../../storage/cluster/coordination.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { ERRORS, ServiceError } from '../errors.ts'
@@ -21,10 +22,14 @@ export interface SocketRoute {
   }
 }
 
-/** Upgrades connections at a path, and passes them to their owner. The app needs the WebSocket plugin. */
+/**
+ * Upgrades connections at a path, and passes them to their owner. The app needs the WebSocket plugin. A place that is shared
+ * with other processes is returned when the connection closes, also if the upgrade fails.
+ */
 export function serveSocket(
   app: FastifyInstance,
-  { path, scope, refusesWith403, gateway }: SocketRoute
+  { path, scope, refusesWith403, gateway }: SocketRoute,
+  places: SocketPlaces | null = null
 ): void {
   app.route({
     method: 'GET',
@@ -39,13 +44,24 @@ export function serveSocket(
         if (fault.kind === ERRORS.UPGRADE_MISSING) void reply.headers(HANDSHAKE_FIELDS)
         return done(fault)
       }
-      if (!gateway.admits(request.caller!)) {
-        const detail = 'this key, or this process, has its maximum number of connections'
-        return done(new ServiceError(ERRORS.CONNECTIONS_EXCEEDED, detail))
+      const { caller, socket } = request
+      const admit = (isAdmitted: boolean): void => {
+        if (!isAdmitted) {
+          const detail = 'this key, or this process, has its maximum number of connections'
+          return done(new ServiceError(ERRORS.CONNECTIONS_EXCEEDED, detail))
+        }
+        // Releases the request and its response, which the socket would otherwise retain until it closes.
+        reply.raw.detachSocket(socket)
+        done()
       }
-      // Releases the request and its response, which the socket would otherwise retain until it closes.
-      reply.raw.detachSocket(request.socket)
-      done()
+      if (places === null || !gateway.admits(caller!)) return admit(gateway.admits(caller!))
+      const { keyId } = caller!
+      void places.take(keyId).then((isTaken) => {
+        if (!isTaken) return admit(false)
+        if (socket.destroyed) return places.release(keyId)
+        socket.once('close', () => places.release(keyId))
+        admit(true)
+      })
     },
     handler: () => {
       throw new ServiceError(ERRORS.UPGRADE_MISSING, NO_HANDSHAKE)

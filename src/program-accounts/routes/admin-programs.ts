@@ -64,6 +64,7 @@ export const addProgram = endpoint({
   otherStatuses: [200],
   answer: programAnswer,
   isIdempotent: true,
+  leavesWork: true,
   shownBy: 'GET /v1/admin/programs',
   errors: [ERRORS.ADDRESS_INVALID, PROGRAM_ERRORS.PROGRAM_LIMIT_REACHED],
   examples: [

@@ -70,6 +70,7 @@ export const watchAddress = endpoint({
   otherStatuses: [200],
   answer: watchedAnswer,
   errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_LIMIT_REACHED, REVENUE_ERRORS.WATCH_NOT_FOUND],
+  leavesWork: true,
   isIdempotent: true,
   shownBy: 'GET /v1/revenue/accounts',
   examples: [
@@ -91,6 +92,7 @@ export const backfillAddress = endpoint({
   params: z.object({ address: address.describe('The watched address') }),
   body: z.object({ since }),
   answer: watchedAnswer,
+  leavesWork: true,
   isIdempotent: true,
   shownBy: 'GET /v1/revenue/accounts',
   errors: [ERRORS.ADDRESS_INVALID, REVENUE_ERRORS.WATCH_NOT_FOUND],

@@ -16,7 +16,17 @@ import { RpcExchange, type RpcHttpCall } from './rpc-exchange.ts'
 
 type Deps = Pick<
   RpcNeeds,
-  'rpc' | 'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
+  | 'rpc'
+  | 'keys'
+  | 'limits'
+  | 'turns'
+  | 'feed'
+  | 'nodeHead'
+  | 'clock'
+  | 'metrics'
+  | 'logger'
+  | 'draining'
+  | 'leaving'
 >
 type FastDeps = Deps & { readonly budget: WorkBudget }
 
@@ -28,12 +38,12 @@ type FastDeps = Deps & { readonly budget: WorkBudget }
  * X2. Status, header fields and bytes are those that `rest` would send.
  */
 export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: RequestListener): RequestListener {
-  const { keys, limits, metrics, clock, logger, draining } = deps
+  const { keys, limits, metrics, clock, logger, draining, leaving = draining } = deps
   const shared = { ...deps, budget: new WorkBudget(limits.work, metrics.work) }
   return (request, response) => {
     const query = request.method === 'POST' ? queryOf(request.url!) : null
     // At this log level each request is logged, which `rest` does.
-    if (query === null || !isPlain(request) || draining() || logger.isLevelEnabled('debug'))
+    if (query === null || !isPlain(request) || leaving() || logger.isLevelEnabled('debug'))
       return rest(request, response)
     const { headers, socket } = request
     const caller = findCaller(keys, { headers, socket, query }, clock.now(), true)

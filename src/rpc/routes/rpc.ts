@@ -76,11 +76,14 @@ export const rpc = endpoint({
   ]
 })
 
-type Deps = Pick<RpcNeeds, 'rpc' | 'limits' | 'turns' | 'clock' | 'version' | 'draining' | 'metrics'>
+type Deps = Pick<
+  RpcNeeds,
+  'rpc' | 'limits' | 'turns' | 'clock' | 'version' | 'draining' | 'leaving' | 'metrics'
+>
 
 /** Serves JSON-RPC, and the document of its methods. */
 export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { rpc: parts, limits, turns, version, metrics, draining } = deps
+  const { rpc: parts, limits, turns, version, metrics, draining, leaving = draining } = deps
   const exchangeDeps = { ...deps, budget: new WorkBudget(limits.work, metrics.work) }
   app.served.push({ endpoint: rpc, isCached: false })
   // Bodies stay bytes: ids and params are passed on as they were written.
@@ -107,7 +110,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       const parsed = body.length < LONG_BODY_BYTES ? parse() : await turns.run(request.caller!.tenant, parse)
       // The exchange writes the response itself, as in front of the framework.
       reply.hijack()
-      new RpcExchange(callOf(request, reply, draining), exchangeDeps).answer(parsed)
+      new RpcExchange(callOf(request, reply, leaving), exchangeDeps).answer(parsed)
     }
   })
   if (!parts.hasNode) return
@@ -126,7 +129,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 const NO_BODY = Buffer.alloc(0)
 
 /** Returns a request as the exchange sees it. The framework's hooks have set fields of its response. */
-function callOf(request: FastifyRequest, reply: FastifyReply, draining: () => boolean): RpcHttpCall {
+function callOf(request: FastifyRequest, reply: FastifyReply, leaving: () => boolean): RpcHttpCall {
   return {
     caller: request.caller!,
     requestId: request.id,
@@ -134,7 +137,7 @@ function callOf(request: FastifyRequest, reply: FastifyReply, draining: () => bo
     response: reply.raw,
     writeHead: (status, fields) => {
       setFields(reply, fields)
-      if (draining()) void reply.header('connection', 'close')
+      if (leaving()) void reply.header('connection', 'close')
       reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>)
     },
     failed: (error) => (request.failure = error),

@@ -41,6 +41,7 @@ export const sendBundle = endpoint({
     ERRORS.UPSTREAM_ERROR,
     ERRORS.NOT_CONFIGURED
   ],
+  leavesWork: true,
   isIdempotent: true,
   shownBy: 'GET /v1/tx/bundle/{bundle_id}/status',
   deadlineMs: SEND_ANSWER_MS,

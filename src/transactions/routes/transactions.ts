@@ -70,6 +70,7 @@ export const sendTransaction = endpoint({
     ERRORS.UPSTREAM_TIMEOUT,
     ERRORS.NOT_CONFIGURED
   ],
+  leavesWork: true,
   isIdempotent: true,
   shownBy: 'GET /v1/tx/{signature}/status',
   deadlineMs: SEND_ANSWER_MS,

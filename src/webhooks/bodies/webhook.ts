@@ -40,7 +40,9 @@ export const webhookAnswer = z
     last_error: text('Why the last attempt failed; null if it did not').nullable(),
     buffered: count('Events that wait for delivery')
       .nullable()
-      .describe('Events that wait for delivery; null if another process delivers'),
+      .describe(
+        'Events that wait for delivery. If another process delivers, their number at its last attempt, or at most 36 s ago; null before the first'
+      ),
     dropped_total: count('Events that were dropped since the webhook was created'),
     secret_hint: text('Last four characters of the secret')
   })

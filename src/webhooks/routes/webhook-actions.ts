@@ -58,6 +58,7 @@ export const enableWebhook = endpoint({
     })
     .optional(),
   answer: enabledWebhookAnswer,
+  leavesWork: true,
   isIdempotent: true,
   shownBy: 'GET /v1/webhooks/{id}',
   errors: [WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND, ERRORS.CURSOR_INVALID],

@@ -24,7 +24,7 @@ export function webhookBody(state: WebhookState, buffered: number | null): z.inf
     last_failure_at: momentOrNull(progress?.lastFailureAtMs ?? null),
     last_status: progress?.lastStatus ?? null,
     last_error: progress?.lastError ?? null,
-    buffered,
+    buffered: buffered ?? progress?.buffered ?? null,
     dropped_total: progress?.droppedTotal ?? 0,
     secret_hint: webhook.secretHint
   }

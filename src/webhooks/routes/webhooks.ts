@@ -54,6 +54,7 @@ export const createWebhook = endpoint({
     WEBHOOK_ERRORS.WEBHOOK_NOT_FOUND,
     WEBHOOK_ERRORS.URL_REFUSED
   ],
+  leavesWork: true,
   isIdempotent: true,
   shownBy: 'GET /v1/webhooks',
   deadlineMs: CREATE_MS,

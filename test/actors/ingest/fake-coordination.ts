@@ -71,6 +71,10 @@ export class FakeCoordination {
       trackers: null,
       tenantEvents: null,
       digests: null,
+      presence: null,
+      sockets: null,
+      slotFloors: null,
+      shareAmong: () => undefined,
       limits: new RateWindow(10),
       get outage() {
         return outage()

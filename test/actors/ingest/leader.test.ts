@@ -19,6 +19,10 @@ const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   trackers: null,
   tenantEvents: null,
   digests: null,
+  presence: null,
+  sockets: null,
+  slotFloors: null,
+  shareAmong: () => undefined,
   outage: null,
   close: async () => undefined
 }
@@ -76,8 +80,7 @@ async function pass(clock: VirtualClock, ms: number): Promise<void> {
 const STOPPED = { kind: 'stopped' }
 
 const ingestOf = ({ running }: FakeProcess) => nodeAt(running.tree(), 'chain/ingest')
-const held = async ({ metrics }: FakeProcess): Promise<number> =>
-  (await metrics.leaseHeld.get()).values.find(({ labels }) => labels.lease === 'ingest')?.value ?? 0
+const held = async ({ leases }: FakeProcess): Promise<number> => leases.held['ingest']?.length ?? 0
 
 t.test('of two processes one ingests, and the feed of each tells of each block once, in order', async (t) => {
   const { clock, cluster, start } = world()

@@ -12,6 +12,7 @@ import { CommitFeed } from '../../../src/kernel/feed/commit-feed.ts'
 import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
 import { DecodingReport } from '../../../src/ingest/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
+import { LeaseBook } from '../../../src/fleet/lease-book.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
 import { ingestMetrics, type IngestMetrics } from '../../../src/ingest/metrics.ts'
 import { storeMetrics, type StoreMetrics } from '../../../src/store/metrics.ts'
@@ -26,6 +27,7 @@ export interface FakeProcess {
   /** Logged messages of level `info` and above. */
   readonly logged: readonly string[]
   readonly metrics: IngestMetrics & StoreMetrics
+  readonly leases: LeaseBook
   readonly running: Supervision
 }
 
@@ -68,6 +70,7 @@ export function startFakeProcess({ clock, open, peers: others, source }: Process
   const decoding = new DecodingReport()
   const registry = new Registry()
   const metrics = { ...ingestMetrics(registry), ...storeMetrics(registry) }
+  const leases = new LeaseBook()
   const fold = { cash: new CashList(), startingSolUsd: 150 }
   const outer = [
     child(
@@ -89,7 +92,7 @@ export function startFakeProcess({ clock, open, peers: others, source }: Process
   })
   const ingesting = child(
     'ingest',
-    leader({ fold, undoPolicy: NO_UNDO, feed, decoding, metrics, logger, clock })
+    leader({ fold, undoPolicy: NO_UNDO, feed, decoding, metrics, leases, logger, clock })
   )
   const following = child('follower', follower({ feed, metrics, clock }))
   const tree =
@@ -100,5 +103,5 @@ export function startFakeProcess({ clock, open, peers: others, source }: Process
           supervisor('chain', 'rest_for_one', [sourced, ingesting])
         ])
   const running = supervise(tree, { clock, random: () => 1 })
-  return { feed, published, logged, metrics, running }
+  return { feed, published, logged, metrics, leases, running }
 }

@@ -35,6 +35,8 @@ declare module 'fastify' {
     weighted?: WeightedCall | null
     /** The kinds of work that the route counts, besides the call itself. */
     work?: readonly WorkKind[]
+    /** Whether the answer promises work after it, as `leavesWork` of an endpoint. */
+    leavesWork?: boolean
     /** Whether the route is the JSON-RPC route, whose handler charges the quota by element. */
     isRpc?: boolean
   }

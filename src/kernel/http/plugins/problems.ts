@@ -1,6 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { ERRORS, ServiceError } from '../../errors.ts'
+import { isDeclared } from '../endpoint.ts'
+import { RPC_SOCKET_PATH, STREAM_PATH } from '../handshake.ts'
+import type { HttpKernel } from '../http-kernel.ts'
 import { publicOrigin } from '../host.ts'
 import { problemOf, serviceErrorOf } from '../problem.ts'
 
@@ -11,9 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** Answers every error as problem+json, including unknown routes and methods. */
+/** Answers every error as problem+json, including routes that are unknown or not served here, and wrong methods. */
 export const problems = plugin(
-  async (app) => {
+  async (app, { roles = [] }: Pick<HttpKernel, 'roles'> = {}) => {
+    const notServed = notServedHere(roles)
     const methodsByPath: { readonly path: RegExp; readonly method: string }[] = []
     app.addHook('onRoute', ({ url, method }) => {
       const path = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`)
@@ -31,6 +35,10 @@ export const problems = plugin(
     function refuseRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply {
       const path = request.url.split('?', 1)[0]!
       const methods = methodsByPath.filter((route) => route.path.test(path)).map(({ method }) => method)
+      // A route that other processes have is not unknown: a retry may reach one of them.
+      if (isRoute(path, methods.length === 0 ? undefined : request.method)) {
+        return sendProblem(request, reply, notServed)
+      }
       if (methods.length === 0) {
         return sendProblem(request, reply, new ServiceError(ERRORS.ROUTE_NOT_FOUND, 'no such route'))
       }
@@ -45,6 +53,23 @@ export const problems = plugin(
   },
   { name: 'problems' }
 )
+
+/** Sockets, pages and documents, which are no endpoints. */
+const OTHER_PATHS: ReadonlySet<string> = new Set([
+  ...[STREAM_PATH, RPC_SOCKET_PATH],
+  ...['/', '/docs', '/openapi.json', '/asyncapi.json', '/openrpc.json']
+])
+
+/** Tells whether the service has a route at a path, for a method or for any. */
+const isRoute = (path: string, method?: string): boolean =>
+  isDeclared(path, method) || (method === undefined && OTHER_PATHS.has(path))
+
+/** Created once, since a flood of requests may get it. */
+const notServedHere = (roles: readonly string[]): ServiceError =>
+  new ServiceError(
+    ERRORS.NOT_SERVED_HERE,
+    `this process does not serve this route: it lacks the role or the node that the route needs${roles.length === 0 ? '' : ` (its roles: ${roles.join(', ')})`}`
+  )
 
 /** Answers with an error, on any route. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {

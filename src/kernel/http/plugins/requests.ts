@@ -22,12 +22,15 @@ export function setPlainHeaders(
   setFields(reply, freshnessFields(deps))
 }
 
-type Deps = Pick<HttpKernel, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'nodeHead' | 'clock'>
+type Deps = Pick<
+  HttpKernel,
+  'storage' | 'logger' | 'metrics' | 'draining' | 'leaving' | 'feed' | 'nodeHead' | 'clock'
+>
 
 /** Sets common headers, refuses requests while draining, and records each request in the log and the metrics. */
 export const requests = plugin(
   async (app, deps: Deps) => {
-    const { storage, logger, metrics, draining } = deps
+    const { storage, logger, metrics, draining, leaving = draining } = deps
     // Hooks with callbacks: promises would cost a cached answer a tenth of its time.
     app.addHook('onRequest', (request, reply, done) => {
       setPlainHeaders(request, reply, deps)
@@ -39,7 +42,8 @@ export const requests = plugin(
       done(hostFault(request.raw))
     })
     app.addHook('onSend', (_request, reply, payload, done) => {
-      if (draining()) void reply.header('connection', 'close')
+      // A balancer that reuses the connection would send its next request to a closed one.
+      if (leaving()) void reply.header('connection', 'close')
       done(null, payload)
     })
     app.addHook('onResponse', (request, reply, done) => {

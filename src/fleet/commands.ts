@@ -1,0 +1,35 @@
+import { requestsOf, SERVICE, type Commands, type Row } from '../kernel/cli/command.ts'
+
+const request = requestsOf({
+  ...SERVICE,
+  details: 'Sends a request to a running service. The key needs the scope `admin`.'
+})
+
+export const FLEET_COMMANDS: Commands = {
+  fleet: {
+    ...request({
+      summary: 'Lists the processes of a service with their roles, versions, shards and lag.',
+      examples: ['millrace fleet --key $KEY', 'millrace fleet --json --key $KEY'],
+      endpoint: async () => (await import('./routes/admin-fleet.ts')).showFleet,
+      columns: 'name roles version since slot lag shards differs state',
+      lines: lineOf
+    }),
+    position: 145
+  }
+}
+
+/** Returns the fields of a process for one line of a table. */
+function lineOf(row: Row): Row {
+  const shards = Object.entries((row.shards ?? {}) as Readonly<Record<string, readonly string[]>>)
+  return {
+    name: row.name,
+    roles: (row.roles as readonly string[]).join(','),
+    version: row.version,
+    since: new Date(Number(row.started_at)).toISOString(),
+    slot: row.slot,
+    lag: row.lag_slots,
+    shards: shards.map(([product, names]) => `${product}:${names.length}`).join(' '),
+    differs: (row.differs as readonly string[]).join(','),
+    state: row.state
+  }
+}
