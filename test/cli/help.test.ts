@@ -132,6 +132,7 @@ t.test('the version and help of the program end with 0, and load nothing else be
     'src/capacity/inputs.ts',
     'src/data/commands.ts',
     'src/edge/commands.ts',
+    'src/fleet/commands.ts',
     'src/ingest/commands.ts',
     'src/kernel/cli/command.ts',
     'src/kernel/cli/run.ts',
