@@ -108,7 +108,7 @@ t.test(
     ])
     t.equal((await ask(SLOT.replace('getSlot', 'getSupply'))).status, 403, 'rejected methods stay rejected')
     t.match((await ask(SLOT.replace('getSlot', 'getNothing'))).text, /-32601/)
-    t.equal((await app.get('/openrpc.json')).status, 404)
+    t.match(await app.get('/openrpc.json'), { status: 503, body: { code: 'not_served_here' } })
   }
 )
 

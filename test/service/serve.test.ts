@@ -99,6 +99,7 @@ testWithFixtures(
       tree.body.children.map((child) => child.name),
       [
         'storage',
+        'fleet',
         'watches',
         'chain',
         'archive',
