@@ -40,6 +40,8 @@ export const CLIENT_NAMES: Readonly<Record<string, string | null>> = {
   'GET /v1/me': 'me',
   'GET /v1/stream/health': 'streamHealth',
   'GET /metrics': 'metrics',
+  // Bytes, for an `img` of a page.
+  'GET /v1/tokens/{mint}/image': null,
   'POST /v1/rpc': null
 }
 

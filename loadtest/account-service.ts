@@ -36,7 +36,8 @@ export async function withAccountService(
       node,
       mints: new MintDirectory(options),
       pools: new PoolDirectory(options),
-      offChain: null
+      offChain: null,
+      images: null
     }
     const app = await marketApp(test as unknown as Test, undefined, { accounts, hotBytesMax: 64 * 2 ** 20 })
     app.nowMs = Date.now()

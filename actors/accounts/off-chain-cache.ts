@@ -1,7 +1,7 @@
-import PQueue from 'p-queue'
 import type { KnownOffChain, OffChainReading, OffChainSource } from '../../src/accounts/ports.ts'
 import { TimedCache, type Timed } from '../../src/kernel/memory/timed-cache.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
+import { FetchPlaces } from './fetch-places.ts'
 import type { OffChainFetch } from './off-chain-fetch.ts'
 
 /** Milliseconds for which fetched fields count as fresh; then they are served with their age, and refetched. */
@@ -10,9 +10,7 @@ export const OFF_CHAIN_FRESH_MS = 3_600_000
 export const OFF_CHAIN_RETRY_MS = 60_000
 /** Milliseconds that an answer waits for URIs that are fetched for the first time. */
 export const OFF_CHAIN_WAIT_MS = 500
-/** Maximum concurrent fetches, in total and of one host. While one host hangs, most fetches stay free for others. */
-const CONCURRENCY = 16
-const HOST_CONCURRENCY = 4
+const LIMITS = { concurrency: 16, hostConcurrency: 4 } as const
 /** Maximum URIs that wait or are being fetched. Further ones stay pending until their next use. */
 export const OFF_CHAIN_WAITING_MAX = 1_000
 
@@ -36,8 +34,7 @@ export class OffChainCache implements OffChainSource {
   readonly #clock: Clock
   /** The newest success of a URI, which later failures do not change, until its next fetch is due. */
   readonly #cache: TimedCache<KnownOffChain>
-  readonly #places = new PQueue({ concurrency: CONCURRENCY })
-  readonly #hosts = new Map<string, PQueue>()
+  readonly #places = new FetchPlaces(LIMITS)
   readonly #closing = new AbortController()
   /** Fetches that failed. */
   failed = 0
@@ -91,19 +88,7 @@ export class OffChainCache implements OffChainSource {
       this.dropped++
       return null
     }
-    return this.#cache.load(uri, () => this.#inPlace(uri))
-  }
-
-  /** Fetches a URI when it has a place of its host and one of the process. */
-  async #inPlace(uri: string): Promise<Timed<KnownOffChain>> {
-    const host = URL.canParse(uri) ? new URL(uri).host : ''
-    const queue = this.#hosts.get(host) ?? new PQueue({ concurrency: HOST_CONCURRENCY })
-    this.#hosts.set(host, queue)
-    try {
-      return await queue.add(() => this.#places.add(() => this.#take(uri)))
-    } finally {
-      if (queue.size === 0 && queue.pending === 0) this.#hosts.delete(host)
-    }
+    return this.#cache.load(uri, () => this.#places.run(uri, () => this.#take(uri)))
   }
 
   async #take(uri: string): Promise<Timed<KnownOffChain>> {

@@ -38,8 +38,13 @@ export class Caller {
     this.workPerMinute = row.workPerMinute ?? defaultWorkPerMinute
     this.exportRowsPerDay = row.exportRowsPerDay ?? EXPORT_ROWS_PER_DAY
     this.tenantWorkPerMinute = Math.max(this.workPerMinute, defaultWorkPerMinute)
-    this.workNames = { key: `work of key ${row.id}`, tenant: `work of tenant ${row.tenant}` }
+    this.workNames = { key: `work of key ${row.id}`, tenant: Caller.workNameOf(row.tenant) }
     this.#addresses = row.allowedIps.length === 0 ? null : new AddressRanges(row.allowedIps)
+  }
+
+  /** Returns the name of a tenant in the work counter. */
+  static workNameOf(tenant: string): string {
+    return `work of tenant ${tenant}`
   }
 
   /** Tells whether the key may be used from an address; an unknown address is in no list. */

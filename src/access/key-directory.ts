@@ -109,6 +109,11 @@ export class KeyDirectory {
     return Array.from(this.#tenants.values(), ({ value }) => value)
   }
 
+  /** Units of work a minute of a key that states no limit. */
+  get defaultWorkPerMinute(): number {
+    return this.#ring.defaultWorkPerMinute
+  }
+
   /** Returns the keys of a tenant in order of creation. Throws TENANT_NOT_FOUND. */
   keysOf(tenant: string): readonly KeyRow[] {
     if (!this.#tenants.has(tenant))

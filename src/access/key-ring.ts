@@ -16,7 +16,8 @@ function isSameText(known: Buffer, text: string): boolean {
 /** All keys in memory, found by secret, id or origin. */
 export class KeyRing {
   readonly #defaultRatePerMinute: number
-  readonly #defaultWorkPerMinute: number
+  /** Units of work a minute of a key that states no limit. */
+  readonly defaultWorkPerMinute: number
   /** Keys by id, in order of creation. */
   #byId = new Map<string, Caller>()
   /** Keys by hash, one character a byte. */
@@ -30,7 +31,7 @@ export class KeyRing {
 
   /** Keys without a rate get `defaultRatePerMinute`, and those without a limit of work `defaultWorkPerMinute`. */
   constructor(defaultRatePerMinute: number, defaultWorkPerMinute = WORK_PER_MINUTE) {
-    this.#defaultWorkPerMinute = defaultWorkPerMinute
+    this.defaultWorkPerMinute = defaultWorkPerMinute
     this.#defaultRatePerMinute = defaultRatePerMinute
   }
 
@@ -97,7 +98,7 @@ export class KeyRing {
   }
 
   /** Adds a key, or replaces it by its new state. */
-  put(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute, this.#defaultWorkPerMinute)): void {
+  put(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute, this.defaultWorkPerMinute)): void {
     this.#byId.set(row.id, caller)
     this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)
     for (const origin of row.corsOrigins) {

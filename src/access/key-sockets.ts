@@ -14,7 +14,12 @@ export class KeySockets {
 
   /** Tells whether a key may open a further WebSocket. */
   admits({ keyId }: Pick<Caller, 'keyId'>): boolean {
-    return this.#size < SOCKETS_MAX && (this.#perKey.get(keyId) ?? 0) < SOCKETS_PER_KEY_MAX
+    return this.#size < SOCKETS_MAX && this.of(keyId) < SOCKETS_PER_KEY_MAX
+  }
+
+  /** Returns the number of open WebSockets of a key. */
+  of(keyId: string): number {
+    return this.#perKey.get(keyId) ?? 0
   }
 
   add({ keyId }: Pick<Caller, 'keyId'>): void {

@@ -6,6 +6,7 @@ import { isLoopbackName } from '../kernel/http/host.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { meRoutes } from './routes/me.ts'
+import { tenantUsageRoutes } from './routes/tenant-usage.ts'
 import { KeySockets } from './key-sockets.ts'
 import { capability, type Product } from '../kernel/compose/product.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
@@ -21,7 +22,11 @@ export const ACCESS: Product = {
   name: 'access',
   roles: ['gateway'],
   errors: ACCESS_ERRORS,
-  routes: () => (side) => routesWith(side, [meRoutes, adminTenantRoutes, adminKeyRoutes])
+  routes: ({ get }) => {
+    const sockets = get(KEY_SOCKETS)
+    return (side) =>
+      routesWith({ ...side, sockets }, [meRoutes, adminTenantRoutes, tenantUsageRoutes, adminKeyRoutes])
+  }
 }
 
 /**

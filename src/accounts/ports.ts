@@ -79,17 +79,19 @@ export interface OffChainFields {
   readonly discord: string | null
 }
 
-/** Reasons why a URI gave no fields. */
-export const OFF_CHAIN_ERRORS = [
+/** Reasons why a fetch of a URL that a stranger chose gave nothing. */
+const FETCH_ERRORS = [
   'url_not_allowed',
   'unreachable',
   'timeout',
   'status',
   'too_many_redirects',
-  'too_large',
-  'not_json',
-  'not_an_object'
+  'too_large'
 ] as const
+export type FetchError = (typeof FETCH_ERRORS)[number]
+
+/** Reasons why a URI gave no fields. */
+export const OFF_CHAIN_ERRORS = [...FETCH_ERRORS, 'not_json', 'not_an_object'] as const
 export type OffChainError = (typeof OFF_CHAIN_ERRORS)[number]
 
 /** The outcome of fetching a URI. */
@@ -109,4 +111,21 @@ export interface OffChainSource {
    * rejects.
    */
   read(uris: readonly string[]): Promise<readonly KnownOffChain[]>
+}
+
+/** An image of a token, as its host sent it. */
+export interface TokenImage {
+  readonly mediaType: string
+  readonly bytes: Buffer
+}
+
+/** The outcome of fetching an image. `not_an_image`: it has another form than PNG, JPEG, GIF and WebP, or too many pixels. */
+export type ImageReading =
+  | { readonly kind: 'read'; readonly image: TokenImage }
+  | { readonly kind: 'failed'; readonly error: FetchError | 'not_an_image' }
+
+/** Images at URLs, fetched and cached. */
+export interface TokenImageSource {
+  /** Returns the image at a URL. Waits some seconds for an image that is fetched for the first time. Never rejects. */
+  read(url: string): Promise<ImageReading | { readonly kind: 'pending' }>
 }

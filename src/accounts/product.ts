@@ -1,17 +1,21 @@
 import { mintDirectory } from '../../actors/accounts/mints.ts'
 import { offChain } from '../../actors/accounts/off-chain.ts'
+import { tokenImages } from '../../actors/accounts/token-images.ts'
 import { poolDirectory } from '../../actors/accounts/pools.ts'
 import { nodes } from '../../actors/ingest/nodes.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
+import type { TokenImageCache } from '../../actors/accounts/token-image-cache.ts'
 import { viewOf } from '../kernel/compose/handle.ts'
 import type { MintDirectory } from './mint-directory.ts'
 import { RpcAccountNode } from './node-client.ts'
 import type { PoolDirectory } from './pools/pool-directory.ts'
+import { ACCOUNT_ERRORS } from './errors.ts'
 import type { AccountServices } from './services.ts'
 import { metadataRoutes } from './routes/metadata.ts'
 import { tokenAccountRoutes } from './routes/token-accounts.ts'
+import { tokenImageRoutes } from './routes/token-image.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
 import { CASH } from '../ingest/capabilities.ts'
 import { NAMES, RANKING } from '../data/capabilities.ts'
@@ -22,18 +26,19 @@ const ACCOUNT_NODES = resource<RpcAccountNode>('the connections to nodes')
 const MINTS = resource<MintDirectory>('the reads of mints')
 const POOLS = resource<PoolDirectory>('the reads of pools')
 const OFF_CHAIN = resource<OffChainCache>('the reads of metadata')
+const IMAGES = resource<TokenImageCache>('the reads of images')
 
 /** Accounts as the operator's nodes report them: metadata of mints, reserves of pools, and token accounts of wallets. */
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
+  errors: ACCOUNT_ERRORS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { config, ports, budget, get } = kernel
     const mints = { clock: ports.clock, bytesMax: budget.mints, names: get(NAMES), ranking: get(RANKING) }
     const fetched = {
       clock: ports.clock,
-      bytesMax: budget.offChain,
       allowPrivate: config.allowPrivateWebhooks,
       ipfsGateway: config.ipfsGateway
     }
@@ -50,13 +55,18 @@ export const ACCOUNTS: Product = {
         child('node', giving(get(ACCOUNT_NODES), client)),
         child('mints', giving(get(MINTS), readMints)),
         child('pools', giving(get(POOLS), readPools)),
-        ...(config.tokenImages ? [child('off-chain', giving(get(OFF_CHAIN), offChain(fetched)))] : [])
+        ...(config.tokenImages
+          ? [
+              child('off-chain', giving(get(OFF_CHAIN), offChain({ ...fetched, bytesMax: budget.offChain }))),
+              child('images', giving(get(IMAGES), tokenImages({ ...fetched, bytesMax: budget.tokenImages })))
+            ]
+          : [])
       )
     ]
   },
   routes: ({ get }) => {
     const needs = { accounts: get(ACCOUNT_SERVICES), cash: get(CASH) }
-    return (side) => routesWith({ ...side, ...needs }, [metadataRoutes, tokenAccountRoutes])
+    return (side) => routesWith({ ...side, ...needs }, [metadataRoutes, tokenAccountRoutes, tokenImageRoutes])
   }
 }
 
@@ -67,11 +77,15 @@ function accountServicesOf(kernel: Kernel): AccountServices | null {
   if (!hasNode(kernel) || !kernel.products.includes(ACCOUNTS)) return null
   const { get } = kernel
   const offChain = get(OFF_CHAIN)
+  const images = get(IMAGES)
   return viewOf(
     { node: get(ACCOUNT_NODES), mints: get(MINTS), pools: get(POOLS) },
     {
       get offChain() {
         return offChain.current
+      },
+      get images() {
+        return images.current
       }
     }
   )

@@ -5,12 +5,13 @@ export const ACCOUNT_SETTINGS = {
   tokenImages: {
     schema: flag,
     fallback: 'false',
-    meaning: 'whether to fetch the JSON at the URIs of mints, for image, description and links'
+    meaning:
+      'whether to fetch the JSON at the URIs of mints, for image, description and links, and the images themselves'
   },
   ipfsGateway: {
     schema: url('http:', 'https:'),
     fallback: 'https://ipfs.io',
-    meaning: 'URL of the gateway through which `ipfs:` URIs of mints are fetched'
+    meaning: 'URL of the gateway through which `ipfs:` URIs of mints and images are fetched'
   }
 } satisfies Settings
 

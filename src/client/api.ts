@@ -85,6 +85,7 @@ export type ProblemCode =
   | 'export_rows_exceeded'
   | 'role_missing'
   | 'not_served_here'
+  | 'token_image_not_found'
   | 'import_limit_reached'
 
 /** A time: Unix seconds, ISO 8601 (UTC without a zone), or a Date. */
@@ -2456,6 +2457,31 @@ export interface Tenant {
   readonly keys: number
 }
 
+/** The use of a tenant, as this process has counted it */
+export interface TenantUsage {
+  /** Name and id of the tenant */
+  readonly name: string
+  /** Number of its active keys */
+  readonly keys: number
+  /**
+   * Units of work a minute above which its keys are refused: the largest limit of its active keys, and
+   * at least the default of the service
+   */
+  readonly work_limit_per_minute: number
+  /** Units of work of this clock minute, the debt of earlier minutes included; at most its limit */
+  readonly work_units_this_minute: number
+  /** Units of work charged to its keys since this process started */
+  readonly work_units: number
+  /** Calls, elements and channels refused since this process started because the work was used up */
+  readonly work_refused: number
+  /** Milliseconds spent on its answers since this process started, waits for the store included */
+  readonly answer_ms: number
+  /** Answers that wait for a turn of the tenant now */
+  readonly answers_waiting: number
+  /** Open WebSockets of its keys, on the stream and the RPC URL */
+  readonly sockets: number
+}
+
 /** Tip accounts and usual tips */
 export interface Tips {
   readonly tip_accounts: readonly string[]
@@ -3652,6 +3678,27 @@ export type AdminTenantsListAnswer = {
   /** Tenant of the key in use */
   readonly tenant: string
   readonly data: readonly Tenant[]
+  /** The `after` of the next page; null on the last page */
+  readonly nextCursor: string | null
+}
+/** Parameters of `GET /v1/admin/tenants/usage`. */
+export interface AdminTenantsUsageQuery {
+  /** Maximum number of items */
+  readonly limit?: number | undefined
+  /** The `nextCursor` of the previous page */
+  readonly after?: string | undefined
+  /**
+   * Names of fields, separated by commas: rows have only these, in this order. A nested object is named
+   * as a whole. Default: all fields, which the schema of the answer describes
+   */
+  readonly fields?: string | readonly string[] | undefined
+}
+
+/** The answer of `GET /v1/admin/tenants/usage`. */
+export type AdminTenantsUsageAnswer = {
+  /** Tenant of the key in use */
+  readonly tenant: string
+  readonly data: readonly TenantUsage[]
   /** The `after` of the next page; null on the last page */
   readonly nextCursor: string | null
 }
@@ -5524,6 +5571,17 @@ export interface AdminApi {
    * `GET /v1/admin/storage`
    */
   storage(options?: RequestOptions): Promise<Storage>
+  /**
+   * Use by tenant.
+   *
+   * The use of every tenant, in order of creation: work, refusals, time and WebSockets. Counters are
+   * those of the process that answers, and begin with its start.
+   *
+   * Needs a key with the scope `admin`.
+   *
+   * `GET /v1/admin/tenants/usage`
+   */
+  tenantsUsage(query?: AdminTenantsUsageQuery, options?: RequestOptions): Listing<AdminTenantsUsageAnswer>
   /**
    * The running processes.
    *

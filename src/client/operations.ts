@@ -27,6 +27,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'admin.storage': { method: 'GET', path: '/v1/admin/storage' },
   'admin.tenants.create': { method: 'POST', path: '/v1/admin/tenants', input: 'body', isIdempotent: true },
   'admin.tenants.list': { method: 'GET', path: '/v1/admin/tenants', input: 'query', isList: true },
+  'admin.tenantsUsage': { method: 'GET', path: '/v1/admin/tenants/usage', input: 'query', isList: true },
   'admin.tree': { method: 'GET', path: '/v1/admin/tree' },
   health: { method: 'GET', path: '/v1/health', answersAt: [503] },
   'market.candles': { method: 'GET', path: '/v1/candles', input: 'query', isList: true },

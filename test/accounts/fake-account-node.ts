@@ -4,7 +4,8 @@ import type {
   AccountNode,
   AddressedAccount,
   OffChainSource,
-  ProgramAccountsQuery
+  ProgramAccountsQuery,
+  TokenImageSource
 } from '../../src/accounts/ports.ts'
 import { MintDirectory } from '../../src/accounts/mint-directory.ts'
 import { PoolDirectory } from '../../src/accounts/pools/pool-directory.ts'
@@ -113,9 +114,10 @@ export interface FakeAccounts extends AccountServices {
 
 export function fakeAccounts(
   clock: Clock = systemPorts.clock,
-  offChain: OffChainSource | null = null
+  offChain: OffChainSource | null = null,
+  images: TokenImageSource | null = null
 ): FakeAccounts {
   const node = new FakeAccountNode()
   const options = { node, clock, bytesMax: 2 ** 20 }
-  return { node, mints: new MintDirectory(options), pools: new PoolDirectory(options), offChain }
+  return { node, mints: new MintDirectory(options), pools: new PoolDirectory(options), offChain, images }
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import { DEMO_KEY } from '../../src/access/product.ts'
+import { KeySockets } from '../../src/access/key-sockets.ts'
+import { DEMO_KEY, KEY_SOCKETS } from '../../src/access/product.ts'
 import { ACCOUNT_SERVICES } from '../../src/accounts/product.ts'
 import { SERVED_ARCHIVE } from '../../src/archive/product.ts'
 import { NAMES, RANKING } from '../../src/data/capabilities.ts'
@@ -79,6 +80,7 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     [SOURCE_KIND, needs.sourceKind],
     [START, { source: needs.source, pastEnd: needs.pastEnd }],
     [DEMO_KEY, needs.demoKey],
+    [KEY_SOCKETS, new KeySockets()],
     [SERVED_ARCHIVE, needs.archive],
     [PROGRAMS_CHANGED, publishing(needs.programsChanged)],
     [HOLDERS_REQUESTED, publishing(needs.holdersRequested)],

@@ -7,6 +7,8 @@ import { openDearWorld } from './dear-world.ts'
  */
 const REFUSED: Readonly<Record<string, number>> = {
   'GET /v1/stream': 426,
+  // Hosts of images are not in the store.
+  'GET /v1/tokens/{mint}/image': 501,
   'GET /problems/{name}': 404,
   'GET /docs/{file}': 404,
   'GET /page/{version}/*': 404

@@ -72,7 +72,8 @@ t.test(
           node,
           mints: new MintDirectory({ node, clock, bytesMax: 1e6 }),
           pools: new PoolDirectory({ node, clock, bytesMax: 1e6 }),
-          offChain: null
+          offChain: null,
+          images: null
         },
         transactions: { ...fakeTransactions(), node: sent }
       })

@@ -37,6 +37,7 @@ const WITH_ROWS = [
   '/v1/trending',
   '/v1/admin/keys',
   '/v1/admin/tenants',
+  '/v1/admin/tenants/usage',
   '/v1/admin/nodes'
 ]
 

@@ -34,12 +34,13 @@ const WITHOUT_LIMIT = '1000000000'
 
 /**
  * Requests that this service refuses, with their statuses. Its source has ended, so the data is stale. It has no block engine,
- * and its only node has another name. No receiver of webhooks has a public address.
+ * fetches no images, and its only node has another name. No receiver of webhooks has a public address.
  */
 const REFUSED: Readonly<Record<string, number>> = {
   'GET /v1/stream/health': 503,
   'GET /v1/health': 503,
   'GET /v1/tx/tips': 501,
+  'GET /v1/tokens/{mint}/image': 501,
   'POST /v1/tx/bundle': 501,
   'POST /v1/webhooks': 422,
   'POST /v1/admin/nodes/{id}/cordon': 404,

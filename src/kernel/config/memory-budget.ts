@@ -28,6 +28,8 @@ const PARTS = {
   names: 2,
   /** Fields of the JSON at the URIs of mints. */
   offChain: 1,
+  /** Images of tokens, of at most 1 MiB each: with the default of 512 MB, about a hundred. */
+  tokenImages: 2,
   /** Reserves and curves of pools, as their accounts state them. */
   pools: 1,
   /** Answers of nodes to JSON-RPC. */
@@ -83,6 +85,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     mints: role.includes('gateway'),
     names: role.includes('gateway'),
     offChain: role.includes('gateway') && tokenImages,
+    tokenImages: role.includes('gateway') && tokenImages,
     pools: role.includes('gateway'),
     rpcAnswers: role.includes('gateway'),
     localnetBlocks: isLocalnetOf(setup)

@@ -47,11 +47,11 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   ) => Promise<Made>
 }
 
-/** Serves an endpoint whose answer is computed for each request, as JSON. */
+/** Serves an endpoint whose answer is computed for each request, as JSON or as the handler's own rendering. */
 export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   app: FastifyInstance,
   endpoint: Endpoint<P, Q, B, A>,
-  handler: (call: Call<P, Q, B>) => Promise<Unmarked<z.input<A>> | JsonBytes>
+  handler: (call: Call<P, Q, B>) => Promise<Unmarked<z.input<A>> | JsonBytes | Rendering>
 ): void {
   const { responseCache } = app
   const { status, deadlineMs, columns } = endpoint
@@ -93,7 +93,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       }
       const work = async (making: Making): Promise<unknown> => {
         const made = await answerTo(making)
-        if (made instanceof JsonBytes) return made
+        if (made instanceof JsonBytes || made instanceof Rendering) return made
         return mark(await withPickedRows(made, fields, making.slices), caller?.tenant ?? '')
       }
       if (isExported && asksForExport(request)) {
@@ -111,6 +111,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
         const form = tableFormOf(choice, columns)
         const rendered = async (making: Making): Promise<unknown> => {
           const made = await work(making)
+          if (made instanceof Rendering) return made
           if (form !== null) return tableRendering(made as ListBody, form, request.raw.url!, making.slices)
           if (!hasLongList(made)) return made
           const text = await slicedJson(made, making.slices)

@@ -1,11 +1,7 @@
 import type { RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
-import {
-  OFF_CHAIN_BYTES_MAX,
-  OFF_CHAIN_MS,
-  offChainFetch,
-  REDIRECTS_MAX
-} from '../../../actors/accounts/off-chain-fetch.ts'
+import { OFF_CHAIN_BYTES_MAX, OFF_CHAIN_MS, offChainFetch } from '../../../actors/accounts/off-chain-fetch.ts'
+import { REDIRECTS_MAX } from '../../../actors/accounts/public-fetch.ts'
 import type { OffChainReading } from '../../../src/accounts/ports.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import { UrlGuard } from '../../../src/webhooks/url-guard.ts'

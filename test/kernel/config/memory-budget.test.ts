@@ -46,6 +46,7 @@ t.test('a cache that a process does not have takes nothing of the budget', async
     mints: 10 * MB,
     names: 20 * MB,
     offChain: 0,
+    tokenImages: 0,
     pools: 10 * MB,
     rpcAnswers: 20 * MB,
     localnetBlocks: 0

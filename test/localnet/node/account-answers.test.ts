@@ -119,7 +119,9 @@ t.test(
       pools.close()
     })
     t.teardown(() => node.close())
-    const app = await marketApp(t, undefined, { accounts: { node, mints: directory, pools, offChain: null } })
+    const app = await marketApp(t, undefined, {
+      accounts: { node, mints: directory, pools, offChain: null, images: null }
+    })
 
     t.ok(mints.length > 20, `${mints.length} mints`)
     for (let at = 0; at < mints.length; at += AT_ONCE) {
