@@ -1,6 +1,6 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActivityHour, ActivityOf } from '../market/activity-rows.ts'
-import { bucketStart } from '../market/candles.ts'
+import { bucketStart } from '../market/buckets.ts'
 import type { MintHours, MintHourSource } from '../market/mint-hours.ts'
 import { TIME_FALLS_MAX } from '../market/market-state.ts'
 import type { PoolRow } from '../market/registry-rows.ts'

@@ -1,4 +1,5 @@
-import { bucketStart, mergeCandles } from '../market/candles.ts'
+import { bucketStart } from '../market/buckets.ts'
+import { mergeCandles } from '../market/candles.ts'
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Candle, PairRow, SlotRow } from '../market/rows.ts'
 import type { CandleStore, PageRequest, Storage } from '../../storage/port.ts'

@@ -1,5 +1,6 @@
 import type { DecodedBlock } from './block.ts'
-import { bucketAt, bucketStart, bucketStarts } from './candles.ts'
+import { bucketStart, bucketStarts } from './buckets.ts'
+import { bucketAt } from './candles.ts'
 import type { KnownMarket } from './fold.ts'
 import { MARKET } from './activity.ts'
 import type { TotalsRow } from './activity-rows.ts'

@@ -1,5 +1,5 @@
 import type { ActivityHour, UsdPrice } from './activity-rows.ts'
-import { bucketStart } from './candles.ts'
+import { bucketStart } from './buckets.ts'
 import { RolledMinutes } from './rolled-minutes.ts'
 import { RolledTraders } from './rolled-traders.ts'
 import { windowHours, windowSpan, type MintWindow } from './windows.ts'

@@ -1,6 +1,6 @@
 import { estimatedTraders, hourRegisters, isExact, raiseRegisters, TraderUnion } from './traders.ts'
 import type { ActivityHour } from './activity-rows.ts'
-import { bucketStart } from './candles.ts'
+import { bucketStart } from './buckets.ts'
 
 /** Maximum number of cached unions: twice the windows of a token, because a minute later these may begin in other hours. */
 const UNIONS_MAX = 8

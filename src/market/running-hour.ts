@@ -1,5 +1,5 @@
 import type { ActivityHour } from './activity-rows.ts'
-import { bucketStart } from './candles.ts'
+import { bucketStart } from './buckets.ts'
 
 /** The activity of an owner in the hour last loaded or written. */
 export class RunningHour {

@@ -1,6 +1,6 @@
 import type { ActivityHour, ActivityMinute, UsdPrice } from './activity-rows.ts'
 import { mergeMinutes, sumOfHour } from './activity-sums.ts'
-import { bucketStart } from './candles.ts'
+import { bucketStart } from './buckets.ts'
 import type { Interval } from './rows.ts'
 import { TraderUnion } from './traders.ts'
 

@@ -1,4 +1,4 @@
-import { intervalSeconds } from '../../src/market/candles.ts'
+import { intervalSeconds } from '../../src/market/buckets.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import type { CandleStore, CandleUpsert } from '../port.ts'
 import type { OpenCandles } from './candle.ts'

@@ -1,13 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { samePubkey } from '../../src/chain/pubkey.ts'
-import {
-  bucketStart,
-  foldCandles,
-  foldRows,
-  intervalSeconds,
-  mergeCandles
-} from '../../src/market/candles.ts'
+import { bucketStart, intervalSeconds } from '../../src/market/buckets.ts'
+import { foldCandles, foldRows, mergeCandles } from '../../src/market/candles.ts'
 import { legOf } from '../../src/market/legs.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { Candle, Ohlc, TradeRow } from '../../src/market/rows.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { candleBody } from '../bodies/candle.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
-import { bucketStart, intervalSeconds } from '../../market/candles.ts'
+import { bucketStart, intervalSeconds } from '../../market/buckets.ts'
 import { TIME_FALLS_MAX } from '../../market/market-state.ts'
 import {
   INTERVALS,

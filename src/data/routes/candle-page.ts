@@ -1,5 +1,5 @@
 import { candlePrices, type CandlePrices } from '../bodies/candle.ts'
-import { bucketStart, intervalSeconds } from '../../market/candles.ts'
+import { bucketStart, intervalSeconds } from '../../market/buckets.ts'
 import type { Candle, CandleInterval, Interval, Ohlc, PairAddress } from '../../market/rows.ts'
 import type { CandleStore } from '../../../storage/port.ts'
 

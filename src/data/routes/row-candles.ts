@@ -1,6 +1,7 @@
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { samePubkey, type Pubkey } from '../../chain/pubkey.ts'
-import { bucketStart, foldRows, intervalSeconds, mergeCandles } from '../../market/candles.ts'
+import { bucketStart, intervalSeconds } from '../../market/buckets.ts'
+import { foldRows, mergeCandles } from '../../market/candles.ts'
 import { legOf } from '../../market/legs.ts'
 import type { Candle, CandleInterval, PairAddress, TradeRow } from '../../market/rows.ts'
 import { READ_ROWS, type Slices } from '../../kernel/work/slices.ts'

@@ -1,5 +1,6 @@
 import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
-import { candleOf, foldCandles, mergeCandles, bucketStart } from '../../market/candles.ts'
+import { bucketStart } from '../../market/buckets.ts'
+import { candleOf, foldCandles, mergeCandles } from '../../market/candles.ts'
 import { legOf } from '../../market/legs.ts'
 import {
   INTERVALS,
