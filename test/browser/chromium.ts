@@ -4,11 +4,11 @@ import type { Test } from 'tap'
 
 const PATH = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
-/** Declares a test in a real browser. Without one it is reported as not run, and fails where `CI` is set. */
-export function testInBrowser(
+/** Declares a test that starts a real browser itself. Without one it is reported as not run, and fails where `CI` is set. */
+export function testWithChromium(
   t: Test,
   name: string,
-  run: (t: Test, browser: Browser) => Promise<void>
+  run: (t: Test, executablePath: string) => Promise<void>
 ): void {
   if (PATH === undefined) {
     const missing = `NOT RUN, there is no chromium in /usr/bin (apt-get install chromium): ${name}`
@@ -18,8 +18,18 @@ export function testInBrowser(
     return
   }
   const executablePath = PATH
-  void t.test(name, async (t) => {
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  void t.test(name, (t) => run(t, executablePath))
+}
+
+/** Declares a test in a real browser, as `testWithChromium` does. `args` are further flags of the browser. */
+export function testInBrowser(
+  t: Test,
+  name: string,
+  run: (t: Test, browser: Browser) => Promise<void>,
+  args: readonly string[] = []
+): void {
+  testWithChromium(t, name, async (t, executablePath) => {
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', ...args] })
     t.teardown(() => browser.close())
     await run(t, browser)
   })

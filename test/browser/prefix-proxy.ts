@@ -1,12 +1,15 @@
 import { createServer, request, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
+import { pipeline } from 'node:stream'
 import type { Test } from 'tap'
 
 export interface PrefixProxy {
   /** URL of the service behind the proxy, with the prefix and a slash. */
   readonly url: string
   /** URL of the service that requests go to. */
-  readonly target: string
+  target: string
+  /** Decides the fault of a request by its path: `cut` breaks its answer off, `hang` gives none. Null for no fault. */
+  fault: (path: string) => 'cut' | 'hang' | null
   /** Breaks the open WebSockets, as a lost network does. */
   cut(): void
 }
@@ -16,7 +19,7 @@ export async function startPrefixProxy(t: Test, prefix: string, target: string):
   const sockets = new Set<Socket>()
   const upgraded = new Set<Socket>()
   const proxy: { -readonly [Name in keyof PrefixProxy]: PrefixProxy[Name] } = {
-    ...{ url: '', target },
+    ...{ url: '', target, fault: () => null },
     cut: () => {
       for (const socket of upgraded) socket.destroy()
     }
@@ -26,10 +29,17 @@ export async function startPrefixProxy(t: Test, prefix: string, target: string):
   const server = createServer((incoming, outgoing) => {
     const path = pathOf(incoming)
     if (path === null) return void outgoing.writeHead(404).end()
+    const fault = proxy.fault(path)
+    if (fault === 'hang') return
+    if (fault === 'cut') {
+      const head = { 'content-type': 'application/json', 'content-length': 1_000 }
+      return void outgoing.writeHead(200, head).write('{"data":[', () => outgoing.destroy())
+    }
     const { method, headers } = incoming
     const passed = request(new URL(path, proxy.target), { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode!, answer.headers)
-      answer.pipe(outgoing)
+      // An answer that breaks off ends its connection, or the page would wait for the rest.
+      pipeline(answer, outgoing, () => undefined)
     })
     passed.on('error', () => outgoing.headersSent || outgoing.writeHead(502).end())
     incoming.pipe(passed)

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -10,73 +9,65 @@ import t, { type Test } from 'tap'
 import { ownDirectory } from '../own-directory.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
+import { testWithChromium } from './chromium.ts'
 
-const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const NAME = 'a page of another origin and an extension send, subscribe and confirm with web3.js and the kit'
 const HTML = '<!doctype html><title>wallet</title><script src="wallet.js"></script>'
 
-if (BROWSER === undefined) {
-  const missing = `NOT RUN, there is no chromium in /usr/bin (apt-get install chromium): ${NAME}`
-  process.stderr.write(`${missing}\n`)
-  if (process.env.CI) t.fail(missing)
-  else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
-} else {
-  const executablePath = BROWSER
-  t.test(NAME, async (t) => {
-    const script = await walletScript()
-    const directory = ownDirectory(t)
-    const extension = join(directory, 'extension')
-    await unpackExtension(extension, script)
-    // Chromium names an unpacked extension after its path.
-    const digest = createHash('sha256').update(extension).digest('hex').slice(0, 32)
-    const id = digest.replace(/./g, (digit) => String.fromCharCode(97 + Number.parseInt(digit, 16)))
-    const port = await servePage(t, script)
-    const service = await startBusyLocalnetProcess(t, join(directory, 'data'), [
-      '--localnet-slot-ms',
-      '100',
-      '--rpc-allow',
-      'requestAirdrop'
-    ])
-    const urlFor = async (...origins: readonly string[]): Promise<string> =>
-      `${service.url}/v1/rpc?api-key=${await makeKey(service.url, origins)}`
-    const urls = {
-      page: await urlFor(`rpc:http://127.0.0.1:${port}`),
-      extension: await urlFor(`chrome-extension://${id}`),
-      nobody: await urlFor()
-    }
-    const context = await chromium.launchPersistentContext(join(directory, 'profile'), {
-      executablePath,
-      args: ['--no-sandbox', `--disable-extensions-except=${extension}`, `--load-extension=${extension}`],
-      ignoreDefaultArgs: ['--disable-extensions']
-    })
-    t.teardown(() => context.close())
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', (message) => complaints.push(message.text()))
-    t.teardown(() => {
-      if (!t.passing()) for (const text of complaints) t.comment(text)
-    })
-
-    await page.goto(`http://127.0.0.1:${port}/`)
-    await usesWallet(t, page, urls.page, 'the page')
-    await seesReasons(t, page, urls.page, urls.nobody)
-    const demoKey = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)
-    t.match(await post(page, `${service.url}/v1/rpc?api-key=${demoKey}`), /^200 /, 'the demo key')
-    const pageSocket = urls.page.replace('http', 'ws')
-    t.ok(await opens(page, pageSocket))
-    t.notOk(await opens(page, pageSocket.replace('/v1/rpc', '/v1/stream')), 'listed for rpc alone')
-
-    await page.goto(`http://localhost:${port}/`)
-    t.equal(await post(page, urls.page), 'hidden', 'another origin')
-    t.notOk(await opens(page, pageSocket))
-
-    await page.goto(`chrome-extension://${id}/wallet.html`)
-    await usesWallet(t, page, urls.extension, 'the extension')
-    await seesReasons(t, page, urls.extension, urls.nobody)
-    t.equal((await post(page, urls.page)).slice(0, 3), 'hid', 'the key of the page')
-    t.notOk(await opens(page, pageSocket))
+testWithChromium(t, NAME, async (t, executablePath) => {
+  const script = await walletScript()
+  const directory = ownDirectory(t)
+  const extension = join(directory, 'extension')
+  await unpackExtension(extension, script)
+  // Chromium names an unpacked extension after its path.
+  const digest = createHash('sha256').update(extension).digest('hex').slice(0, 32)
+  const id = digest.replace(/./g, (digit) => String.fromCharCode(97 + Number.parseInt(digit, 16)))
+  const port = await servePage(t, script)
+  const service = await startBusyLocalnetProcess(t, join(directory, 'data'), [
+    '--localnet-slot-ms',
+    '100',
+    '--rpc-allow',
+    'requestAirdrop'
+  ])
+  const urlFor = async (...origins: readonly string[]): Promise<string> =>
+    `${service.url}/v1/rpc?api-key=${await makeKey(service.url, origins)}`
+  const urls = {
+    page: await urlFor(`rpc:http://127.0.0.1:${port}`),
+    extension: await urlFor(`chrome-extension://${id}`),
+    nobody: await urlFor()
+  }
+  const context = await chromium.launchPersistentContext(join(directory, 'profile'), {
+    executablePath,
+    args: ['--no-sandbox', `--disable-extensions-except=${extension}`, `--load-extension=${extension}`],
+    ignoreDefaultArgs: ['--disable-extensions']
   })
-}
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  t.teardown(() => {
+    if (!t.passing()) for (const text of complaints) t.comment(text)
+  })
+
+  await page.goto(`http://127.0.0.1:${port}/`)
+  await usesWallet(t, page, urls.page, 'the page')
+  await seesReasons(t, page, urls.page, urls.nobody)
+  const demoKey = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)
+  t.match(await post(page, `${service.url}/v1/rpc?api-key=${demoKey}`), /^200 /, 'the demo key')
+  const pageSocket = urls.page.replace('http', 'ws')
+  t.ok(await opens(page, pageSocket))
+  t.notOk(await opens(page, pageSocket.replace('/v1/rpc', '/v1/stream')), 'listed for rpc alone')
+
+  await page.goto(`http://localhost:${port}/`)
+  t.equal(await post(page, urls.page), 'hidden', 'another origin')
+  t.notOk(await opens(page, pageSocket))
+
+  await page.goto(`chrome-extension://${id}/wallet.html`)
+  await usesWallet(t, page, urls.extension, 'the extension')
+  await seesReasons(t, page, urls.extension, urls.nobody)
+  t.equal((await post(page, urls.page)).slice(0, 3), 'hid', 'the key of the page')
+  t.notOk(await opens(page, pageSocket))
+})
 
 /** Sends, subscribes and confirms in a page. */
 async function usesWallet(t: Test, page: Page, url: string, name: string): Promise<void> {

@@ -241,7 +241,7 @@ t.test('modules of a page run on packages for browsers, the client and the pure 
       .map(([, from, lazy]) => (from ?? lazy)!)
       .filter((name) => !PAGE_PACKAGES.includes(name))
       .map((name) => (name.startsWith('.') ? join(path, '..', name) : name))
-      .filter((name) => !/^src\/(page\/browser|client|chain)\//.test(name))
+      .filter((name) => !/^src\/(page\/browser|client|chain|market)\//.test(name))
       .map((name) => `${path} → ${name}`)
   )
   t.same(foreign, [])

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { intervalSeconds } from '../../src/market/buckets.ts'
 import type { Candle, Trade } from '../../src/page/browser/answers.ts'
-import { bucketOf, grown, INTERVALS, withNewer } from '../../src/page/browser/candles.ts'
+import { grown, INTERVALS, meets, withNewer } from '../../src/page/browser/candles.ts'
 import { age, decimal, nameText, percent, usd } from '../../src/page/browser/format.ts'
 import { csvOf, flowsByDay, type LedgerRow } from '../../src/page/browser/revenue-rows.ts'
-import { joined, NO_FILTER, passes } from '../../src/page/browser/tape-rows.ts'
+import { joined, newestOf, NO_FILTER, passes, TRADES_MAX } from '../../src/page/browser/tape-rows.ts'
 import { tilesOf } from '../../src/page/browser/treemap.ts'
 import { randomRuns } from '../random-runs.ts'
 
@@ -55,22 +56,20 @@ t.test('a name is one short line without characters that change others', async (
   )
 })
 
-t.test('a bucket starts where the service starts it: weeks on Mondays at 00:00 UTC', async (t) => {
-  const time = Date.parse('2026-11-29T15:47:33Z')
+t.test('the intervals of candles are in the order of their lengths', async (t) => {
   t.same(
-    INTERVALS.map((interval) => new Date(bucketOf(time, interval)).toISOString().slice(5, 19)),
-    [
-      ...[
-        '11-29T15:47:33',
-        '11-29T15:47:30',
-        '11-29T15:47:30',
-        '11-29T15:47:00',
-        '11-29T15:45:00',
-        '11-29T15:45:00'
-      ],
-      ...['11-29T15:30:00', '11-29T15:00:00', '11-29T12:00:00', '11-29T00:00:00', '11-23T00:00:00']
-    ]
+    INTERVALS.map(intervalSeconds),
+    INTERVALS.map(intervalSeconds).toSorted((a, b) => a - b)
   )
+  t.equal(INTERVALS.length, 11)
+})
+
+t.test('newer candles meet the known ones unless a bucket may be between them', async (t) => {
+  const [first, second, third] = [60, 120, 180].map((at) => grown([], [trade(at)], '1m', 'native')[0]!)
+  t.ok(meets([first!, second!], [second!, third!]))
+  t.ok(meets([first!, second!], []), 'no newer one')
+  t.ok(meets([], [third!]), 'no known one')
+  t.notOk(meets([first!], [third!]))
 })
 
 t.test('candles grow by trades: prices by price-forming ones, volumes by all', async (t) => {
@@ -124,6 +123,24 @@ t.test('a tape has each trade once, the newest first, whatever the order of its 
   ] as const)
     t.notOk(passes({ ...sale, ...other }, filter), JSON.stringify(other))
 })
+
+t.test(
+  'a full tape has no hole between the trades that came live and those that were read before',
+  async (t) => {
+    const older = [trade(3), trade(2), trade(1)]
+    let live: readonly Trade[] = []
+    for (let at = 4; at < TRADES_MAX + 500; at += 100) {
+      const batch = Array.from({ length: 100 }, (_, n) => trade(at + 99 - n))
+      live = newestOf(joined(batch, live))
+    }
+    const cursors = newestOf(joined(live, older)).map(({ cursor }) => cursor)
+    t.equal(cursors.length, TRADES_MAX)
+    t.ok(
+      cursors.every((cursor, at) => at === 0 || cursor === cursors[at - 1]! - 1),
+      'each after the one before'
+    )
+  }
+)
 
 t.test('tiles have the areas of their sizes, and fill the picture', async (t) => {
   fc.assert(

@@ -8,7 +8,7 @@ import {
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { foreignCursor, readWordsCursor, writeWordsCursor } from '../../kernel/http/page-cursor.ts'
 import type { Slices } from '../../kernel/work/slices.ts'
-import { bucketStart, intervalSeconds } from '../../market/candles.ts'
+import { bucketStart, intervalSeconds } from '../../market/buckets.ts'
 import type { Interval, PairRow, SlotRow } from '../../market/rows.ts'
 import { openCandles, type CandleListPage } from './candle-list.ts'
 import type { DataNeeds } from './needs.ts'

@@ -1,15 +1,19 @@
 import { h, type JSX } from 'preact'
 
-/** A picture of an address: two colors that follow from it, and the first letter of a name. */
+/** A picture of an address: an image, or two colors that follow from the address and the first letter of a name. */
 export function Avatar({
   seed,
   text,
-  size = 28
+  size = 28,
+  imageUrl = null
 }: {
   readonly seed: string
   readonly text: string
   readonly size?: number
+  readonly imageUrl?: string | null
 }): JSX.Element {
+  if (imageUrl !== null)
+    return h('img', { class: 'avatar', src: imageUrl, alt: '', width: size, height: size })
   let number = 7
   for (let at = 0; at < Math.min(seed.length, 44); at++) number = (number * 31 + seed.charCodeAt(at)) >>> 0
   const hue = number % 360

@@ -1,18 +1,11 @@
-import {
-  CandlestickSeries,
-  createChart,
-  HistogramSeries,
-  type CandlestickData,
-  type HistogramData,
-  type IChartApi,
-  type ISeriesApi,
-  type UTCTimestamp
-} from 'lightweight-charts'
 import { h, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { answerOf, callOf, Problem, type Answer, type Call } from './api.ts'
+import { bucketStart } from '../../market/buckets.ts'
+import type { CandleInterval } from '../../market/rows.ts'
+import { answerOf, callOf, problemOf, type Answer, type Call, type Problem } from './api.ts'
 import type { Candle, Candles, Trade } from './answers.ts'
-import { bucketOf, grown, withNewer, type Interval } from './candles.ts'
+import { CandleDrawing } from './candle-drawing.ts'
+import { grown, liveStart, meets, withNewer } from './candles.ts'
 import { serviceNow } from './clock.ts'
 import { ProblemNote } from './elements.ts'
 import { amount, decimal, usd } from './format.ts'
@@ -22,6 +15,8 @@ import { useStore } from './store.ts'
 /** Candles of the first page; a wide screen shows about 200. */
 const FIRST_CANDLES = 300
 const OLDER_CANDLES = 500
+/** Candles of a check: the open one, and two that may have just closed. */
+const CHECKED_CANDLES = 3
 /** Candles left of the visible ones at which older ones are read. */
 const READ_AHEAD = 30
 /** Candles that are held: four screens beyond what somebody scrolls through. */
@@ -47,7 +42,7 @@ export class TradeRelay {
 
 interface ChartProps {
   readonly of: { readonly kind: 'token' | 'pool'; readonly address: string }
-  readonly interval: Interval
+  readonly interval: CandleInterval
   readonly currency: 'usd' | 'native'
   readonly relay: TradeRelay
   /** Called with the newest candles and their call. */
@@ -69,11 +64,11 @@ function candlesCall(
 export function CandleChart(props: ChartProps): JSX.Element {
   const { of, interval, currency, relay } = props
   const box = useRef<HTMLDivElement>(null)
-  const drawing = useRef<Drawing | null>(null)
+  const drawing = useRef<CandleDrawing | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [legend, setLegend] = useState<Candle | null>(null)
   const [isEmpty, setIsEmpty] = useState(false)
-  const [hasArchive, setHasArchive] = useState(false)
+  const [archive, setArchive] = useState<string | null>(null)
   const dark = useStore(isDark)
 
   useEffect(() => drawing.current?.setColors(), [dark])
@@ -81,7 +76,7 @@ export function CandleChart(props: ChartProps): JSX.Element {
   useEffect(() => {
     const controller = new AbortController()
     const { signal } = controller
-    const chart = new Drawing(box.current!, currency, setLegend)
+    const chart = new CandleDrawing(box.current!, currency, setLegend)
     drawing.current = chart
     let candles: readonly Candle[] = []
     let first: Answer<Candles> | null = null
@@ -94,7 +89,7 @@ export function CandleChart(props: ChartProps): JSX.Element {
       candles = changed.slice(-CANDLES_MAX)
       chart.show(candles, isWhole)
       setIsEmpty(candles.length === 0)
-      setHasArchive(candles[0]?.source === 'archive')
+      setArchive(archiveNote(candles))
       if (first !== null) props.onCandles(first, candles)
     }
     const call = (limit: number, after: string | null = null): Promise<Answer<Candles>> =>
@@ -107,21 +102,25 @@ export function CandleChart(props: ChartProps): JSX.Element {
         show(first.body.data, true)
         chart.fit()
       } catch (error) {
-        if (signal.aborted || !(error instanceof Problem)) return
-        setProblem(error)
-        if (error.status === 0 || error.status >= 429)
-          retry = window.setTimeout(() => void begin(), error.retryAfterMs ?? 5_000)
+        if (signal.aborted) return
+        const failure = problemOf(error)
+        setProblem(failure)
+        if (failure.isTemporary) retry = window.setTimeout(() => void begin(), failure.repeatMs)
       }
     }
     /** Replaces the newest candles by those of REST. */
     const check = async (): Promise<void> => {
       timer = 0
       try {
-        const newest = await call(3)
+        let newest = await call(CHECKED_CANDLES)
+        if (!meets(candles, newest.body.data)) newest = await call(FIRST_CANDLES)
         first = { ...newest, call: first?.call ?? newest.call }
-        show(withNewer(candles, newest.body.data), false)
-      } catch {
-        if (!signal.aborted) checkSoon(5_000)
+        const isJoined = meets(candles, newest.body.data)
+        // After a long outage the known candles end before the page: the older ones are read again when they are scrolled to.
+        if (!isJoined) next = newest.body.nextCursor
+        show(isJoined ? withNewer(candles, newest.body.data) : newest.body.data, !isJoined)
+      } catch (error) {
+        if (!signal.aborted) checkSoon(problemOf(error).repeatMs)
       }
     }
     const checkSoon = (ms: number): void => {
@@ -134,8 +133,9 @@ export function CandleChart(props: ChartProps): JSX.Element {
         const { body } = await call(OLDER_CANDLES, next)
         next = body.nextCursor
         show([...body.data, ...candles], true)
+        setProblem(null)
       } catch (error) {
-        if (!signal.aborted && error instanceof Problem) setProblem(error)
+        if (!signal.aborted) setProblem(problemOf(error))
       }
       isReading = false
     }
@@ -151,7 +151,11 @@ export function CandleChart(props: ChartProps): JSX.Element {
     // A bucket also ends when nobody trades.
     const ticker = setInterval(() => {
       const last = candles.at(-1)
-      if (last !== undefined && !last.closed && bucketOf(serviceNow(), interval) > last.ts_ms)
+      if (
+        last !== undefined &&
+        !last.closed &&
+        bucketStart(interval, serviceNow() / 1_000) * 1_000 > last.ts_ms
+      )
         checkSoon(CHECK_MS)
     }, 2_000)
     chart.onNearStart(READ_AHEAD, () => void readOlder())
@@ -204,148 +208,15 @@ export function CandleChart(props: ChartProps): JSX.Element {
     ),
     h('div', { ref: box, class: 'canvas', role: 'img', 'aria-label': `Candles of ${interval}. ${text}` }),
     isEmpty ? h('p', { class: 'note' }, 'No candle of this interval.') : null,
-    hasArchive ? h('p', { class: 'note' }, 'Pale candles are from the imported archive.') : null
+    archive === null ? null : h('p', { class: 'note archive-note', role: 'status' }, archive)
   )
 }
 
-const timeOf = ({ ts_ms: ms }: Candle): UTCTimestamp => (ms / 1_000) as UTCTimestamp
-
-/** The drawn chart. */
-class Drawing {
-  readonly #box: HTMLElement
-  readonly #chart: IChartApi
-  readonly #prices: ISeriesApi<'Candlestick'>
-  readonly #volumes: ISeriesApi<'Histogram'>
-  readonly #onLegend: (candle: Candle | null) => void
-  #candles: readonly Candle[] = []
-  #isHovered = false
-  readonly #sign: string
-
-  constructor(box: HTMLElement, currency: 'usd' | 'native', onLegend: (candle: Candle | null) => void) {
-    this.#box = box
-    this.#onLegend = onLegend
-    this.#sign = currency === 'usd' ? '$' : ''
-    this.#chart = createChart(box, {
-      autoSize: true,
-      // The logo inserts a style, which the page's policy forbids; the foot of the page names the makers.
-      layout: { attributionLogo: false },
-      localization: { priceFormatter: (price: number) => this.#text(price) },
-      timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 }
-    })
-    this.#prices = this.#chart.addSeries(CandlestickSeries, {
-      priceFormat: { type: 'custom', minMove: 1e-12, formatter: (price: number) => this.#text(price) }
-    })
-    this.#volumes = this.#chart.addSeries(HistogramSeries, {
-      priceScaleId: '',
-      priceFormat: { type: 'volume' },
-      lastValueVisible: false,
-      priceLineVisible: false
-    })
-    this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } })
-    this.#prices.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } })
-    this.#chart.subscribeCrosshairMove(({ time }) => {
-      this.#isHovered = time !== undefined
-      const candle = time === undefined ? undefined : this.#candles.find((each) => timeOf(each) === time)
-      onLegend(candle ?? this.#candles.at(-1) ?? null)
-    })
-    this.setColors()
-  }
-
-  /** Draws candles; only the newest of them have changed unless `isWhole`. */
-  show(candles: readonly Candle[], isWhole: boolean): void {
-    const before = this.#candles
-    this.#candles = candles
-    const isGrown =
-      !isWhole &&
-      before.length > 0 &&
-      candles.length >= before.length &&
-      candles[0]!.ts_ms === before[0]!.ts_ms
-    if (isGrown) {
-      for (let at = Math.max(0, before.length - 3); at < candles.length; at++) {
-        if (candles[at] === before[at]) continue
-        const isLast = at >= before.length - 1
-        this.#prices.update(this.#bar(candles[at]!), !isLast)
-        this.#volumes.update(this.#volume(candles[at]!), !isLast)
-      }
-    } else {
-      this.#prices.setData(candles.map((candle) => this.#bar(candle)))
-      this.#volumes.setData(candles.map((candle) => this.#volume(candle)))
-    }
-    if (!this.#isHovered) this.#onLegend(candles.at(-1) ?? null)
-  }
-
-  fit(): void {
-    const shown = Math.max(30, Math.min(140, Math.floor(this.#box.clientWidth / 7)))
-    const { length } = this.#candles
-    this.#chart.timeScale().setVisibleLogicalRange({ from: length - shown, to: length + 3 })
-  }
-
-  onNearStart(candles: number, act: () => void): void {
-    this.#chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
-      if (range !== null && range.from < candles && this.#candles.length > 0) act()
-    })
-  }
-
-  setColors(): void {
-    const color = (name: string): string => colorOf(this.#box, name)
-    const [up, down, text, line] = [color('--up'), color('--down'), color('--quiet'), color('--line')]
-    this.#chart.applyOptions({
-      layout: { background: { color: 'transparent' }, textColor: text, fontFamily: 'system-ui, sans-serif' },
-      grid: { vertLines: { color: line }, horzLines: { color: line } },
-      rightPriceScale: { borderColor: line },
-      timeScale: { borderColor: line }
-    })
-    this.#prices.applyOptions({
-      upColor: up,
-      downColor: down,
-      wickUpColor: up,
-      wickDownColor: down,
-      borderVisible: false
-    })
-    this.show(this.#candles, true)
-  }
-
-  remove(): void {
-    this.#chart.remove()
-  }
-
-  /** The text of a price; the scale reaches below zero, and its zero has the rounding of its steps. */
-  #text(price: number): string {
-    if (price < 0) return ''
-    return Math.abs(price) < (this.#candles.at(-1)?.close ?? 0) * 1e-6
-      ? '0'
-      : `${this.#sign}${decimal(price)}`
-  }
-
-  #bar(candle: Candle): CandlestickData {
-    const { open, high, low, close } = candle
-    const pale =
-      candle.source === 'archive'
-        ? { color: colorOf(this.#box, '--quiet'), wickColor: colorOf(this.#box, '--quiet') }
-        : {}
-    return { time: timeOf(candle), open, high, low, close, ...pale }
-  }
-
-  #volume(candle: Candle): HistogramData {
-    const color = colorOf(this.#box, candle.close >= candle.open ? '--up-soft' : '--down-soft')
-    return { time: timeOf(candle), value: candle.volume_usd ?? candle.volume_cash, color }
-  }
-}
-
-const colors = new Map<string, string>()
-let colorsAreDark: boolean | null = null
-
-/** Returns a color of the style sheet as the canvas needs it. */
-function colorOf(box: HTMLElement, name: string): string {
-  if (colorsAreDark !== isDark.value) colors.clear()
-  colorsAreDark = isDark.value
-  const known = colors.get(name)
-  if (known !== undefined) return known
-  const probe = document.createElement('span')
-  probe.style.color = `var(${name})`
-  box.append(probe)
-  const color = getComputedStyle(probe).color
-  probe.remove()
-  colors.set(name, color)
-  return color
+/** Says which candles are from an imported archive; null if none is. */
+function archiveNote(candles: readonly Candle[]): string | null {
+  if (candles[0]?.source !== 'archive') return null
+  const start = liveStart(candles)
+  return start === null
+    ? 'All of these candles are from the imported archive.'
+    : `The pale candles, those before ${start.ts} UTC, are from the imported archive.`
 }

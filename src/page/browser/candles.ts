@@ -1,30 +1,9 @@
+import { bucketStart } from '../../market/buckets.ts'
+import { INTERVALS as LONG_INTERVALS, SECOND_INTERVALS, type CandleInterval } from '../../market/rows.ts'
 import type { Candle, Trade } from './answers.ts'
 
-export const INTERVALS = ['1s', '5s', '15s', '1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w'] as const
-export type Interval = (typeof INTERVALS)[number]
-
-const SECONDS: Readonly<Record<Interval, number>> = {
-  '1s': 1,
-  '5s': 5,
-  '15s': 15,
-  '1m': 60,
-  '5m': 300,
-  '15m': 900,
-  '30m': 1_800,
-  '1h': 3_600,
-  '4h': 14_400,
-  '1d': 86_400,
-  '1w': 604_800
-}
-/** Weeks start on Mondays; the epoch was a Thursday. */
-const FIRST_MONDAY_MS = 4 * 86_400_000
-
-/** Returns the start of the bucket of a time, both in Unix milliseconds. */
-export function bucketOf(ms: number, interval: Interval): number {
-  const length = SECONDS[interval] * 1_000
-  const origin = interval === '1w' ? FIRST_MONDAY_MS : 0
-  return Math.floor((ms - origin) / length) * length + origin
-}
+/** The intervals of candles, the shortest first. */
+export const INTERVALS: readonly CandleInterval[] = [...SECOND_INTERVALS, ...LONG_INTERVALS]
 
 /**
  * Grows candles by trades of their pair, oldest bucket first, as the service folds them: prices by price-forming trades, volumes
@@ -33,12 +12,12 @@ export function bucketOf(ms: number, interval: Interval): number {
 export function grown(
   candles: readonly Candle[],
   trades: readonly Trade[],
-  interval: Interval,
+  interval: CandleInterval,
   currency: 'usd' | 'native'
 ): Candle[] {
   const all = [...candles]
   for (const trade of trades.toSorted((a, b) => a.cursor - b.cursor)) {
-    const ms = bucketOf(trade.block_time * 1_000, interval)
+    const ms = bucketStart(interval, trade.block_time) * 1_000
     const last = all.at(-1)
     if (last !== undefined && ms < last.ts_ms) continue
     const price = trade.price_forming ? (currency === 'usd' ? trade.price_usd : trade.price) : null
@@ -88,4 +67,17 @@ export function withNewer(candles: readonly Candle[], newer: readonly Candle[]):
   const [first] = newer
   if (first === undefined) return [...candles]
   return [...candles.filter(({ ts_ms: ms }) => ms < first.ts_ms), ...newer]
+}
+
+/** Returns whether newer candles reach back to the known ones, so that no bucket is between them. */
+export function meets(candles: readonly Candle[], newer: readonly Candle[]): boolean {
+  const [first] = newer
+  const last = candles.at(-1)
+  return first === undefined || last === undefined || first.ts_ms <= last.ts_ms
+}
+
+/** Returns the first candle of the live index after those of an imported archive; null if there is no such border. */
+export function liveStart(candles: readonly Candle[]): Candle | null {
+  if (candles[0]?.source !== 'archive') return null
+  return candles.find(({ source }) => source !== 'archive') ?? null
 }

@@ -1,9 +1,10 @@
 import { h, type JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { CandleInterval } from '../../market/rows.ts'
 import type { Answer } from './api.ts'
 import type { Candle, Candles } from './answers.ts'
 import { CandleChart, type TradeRelay } from './candle-chart.ts'
-import { INTERVALS, type Interval } from './candles.ts'
+import { INTERVALS } from './candles.ts'
 import { Choice, Table } from './elements.ts'
 import { originsOf, Value } from './explain.ts'
 import { count, decimal, usd } from './format.ts'
@@ -21,7 +22,7 @@ interface ChartPanelProps {
 /** Candles in every interval, in USD or in the cash of the pair, and the newest of them as a table. */
 export function ChartPanel({ of, relay }: ChartPanelProps): JSX.Element {
   const asked = place.value.options
-  const [interval, setInterval] = useState<Interval>(
+  const [interval, setInterval] = useState<CandleInterval>(
     INTERVALS.find((name) => name === asked.get('interval')) ?? '1m'
   )
   const [currency, setCurrency] = useState<(typeof CURRENCIES)[number]>(
@@ -38,7 +39,7 @@ export function ChartPanel({ of, relay }: ChartPanelProps): JSX.Element {
     h(
       'header',
       { class: 'panel-head' },
-      h(Choice<Interval>, {
+      h(Choice<CandleInterval>, {
         name: 'Interval',
         options: INTERVALS,
         chosen: interval,

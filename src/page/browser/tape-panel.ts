@@ -55,6 +55,7 @@ export function TapePanel({ of, venues, onTrades, onRows }: TapePanelProps): JSX
       class: 'tape',
       problem: tape.problem,
       isLoading: !tape.isLoaded,
+      onRetry: tape.retry,
       tools: [
         h(Choice<(typeof SIDES)[number]>, {
           key: 'side',
@@ -99,7 +100,6 @@ export function TapePanel({ of, venues, onTrades, onRows }: TapePanelProps): JSX
           onEnd: tape.readOlder
         })
   )
-  useEffect(() => onRows?.(tape.rows), [tape.rows])
 }
 
 /** Returns the origins of a trade's fields: the shortest list that has it, with its slot and transaction. */

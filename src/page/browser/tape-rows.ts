@@ -1,5 +1,8 @@
 import type { Trade } from './answers.ts'
 
+/** Trades that a tape holds; older ones are dropped. */
+export const TRADES_MAX = 10_000
+
 export interface TapeFilter {
   readonly side: 'buy' | 'sell' | null
   readonly minUsd: number | null
@@ -18,21 +21,32 @@ export function passes({ event, amount_usd: usd, venue }: Trade, filter: TapeFil
 }
 
 /**
- * Joins trades, the newest first, each once: cursors are their identity. Both lists are nearly always in order, and a busy token
- * has ten thousand rows in each frame, so they are merged.
+ * Joins trades with older ones, each once, the newest first: cursors are their identity. `older` is in that order. Nearly always
+ * it begins below all of `newer`, and a busy token has ten thousand rows in each frame, so they are merged only otherwise.
  */
-export function joined(newer: readonly Trade[], older: readonly Trade[]): Trade[] {
-  const [a, b] = [inOrder(newer), inOrder(older)]
+export function joined(newer: readonly Trade[], older: readonly Trade[]): readonly Trade[] {
+  const added = inOrder(newer)
+  const lowest = added.at(-1)?.cursor
+  const [highest] = older
+  if (lowest === undefined) return older
+  if (highest === undefined || lowest > highest.cursor) return [...added, ...older]
   const all: Trade[] = []
-  for (let i = 0, j = 0; i < a.length || j < b.length;) {
-    const left = a[i]?.cursor ?? -1
-    const right = b[j]?.cursor ?? -1
-    all.push(left >= right ? a[i]! : b[j]!)
+  for (let i = 0, j = 0; i < added.length || j < older.length;) {
+    const left = added[i]?.cursor ?? -1
+    const right = older[j]?.cursor ?? -1
+    all.push(left >= right ? added[i]! : older[j]!)
     if (left >= right) i++
     if (right >= left) j++
   }
   return all
 }
+
+/**
+ * Returns the rows of a full tape: the newest trades. Of those that came live, the oldest have been dropped, so rows that were read
+ * before them would stand behind a hole.
+ */
+export const newestOf = (trades: readonly Trade[]): readonly Trade[] =>
+  trades.length <= TRADES_MAX ? trades : trades.slice(0, TRADES_MAX)
 
 function inOrder(trades: readonly Trade[]): readonly Trade[] {
   for (let at = 1; at < trades.length; at++)

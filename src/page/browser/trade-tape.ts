@@ -1,15 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { answerOf, callOf, Problem, type Answer, type Call } from './api.ts'
+import type { TradeEvent } from '../../client/client.ts'
+import { answerOf, callOf, problemOf, type Answer, type Call, type Problem } from './api.ts'
 import type { List, Trade } from './answers.ts'
 import { useStream } from './live.ts'
-import { joined, NO_FILTER, passes, type TapeFilter } from './tape-rows.ts'
+import { GAP_PAGE_TRADES, useGapClosing } from './tape-gap.ts'
+import { joined, newestOf, NO_FILTER, passes, TRADES_MAX, type TapeFilter } from './tape-rows.ts'
 
-/** Trades that are held; beyond them older ones are dropped, and read again when somebody scrolls there. */
-const TRADES_MAX = 10_000
 const PAGE_TRADES = 100
-/** Pages that are read to close a gap of the stream; a larger one becomes a new list. */
-const GAP_PAGES_MAX = 20
-const GAP_PAGE_TRADES = 1_000
 
 /** Listens to the trades that arrive. */
 export type OnTrades = (trades: readonly Trade[]) => void
@@ -24,6 +21,8 @@ export interface Tape {
   /** The call whose list has the rows; it explains them. */
   readonly answer: Answer<List<Trade>> | null
   readonly readOlder: () => void
+  /** Repeats what has failed: the first list, or the older page. */
+  readonly retry: () => void
 }
 
 /** The subject of a list of trades. */
@@ -61,34 +60,36 @@ const callFor = (
  */
 export function useTape(of: TapeOf, filter: TapeFilter, onTrades: OnTrades): Tape {
   const identity = `${of.kind} ${of.address}`
-  const [start, setStart] = useState<{ readonly identity: string; readonly since: number | null } | null>(
-    null
-  )
+  const [since, setSince] = useState<number | undefined>(undefined)
   const [live, setLive] = useState<readonly Trade[]>([])
   const [older, setOlder] = useState<readonly Trade[]>([])
   const [answer, setAnswer] = useState<Answer<List<Trade>> | null>(null)
   const [next, setNext] = useState<string | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [isReading, setIsReading] = useState(false)
+  /** Counts the lists: another one is read after a failure that somebody retries, and for a gap that is too large. */
+  const [round, setRound] = useState(0)
   const filterText = JSON.stringify(filter)
   const isUnfiltered = filterText === JSON.stringify(NO_FILTER)
 
   useEffect(() => {
     const controller = new AbortController()
+    const { signal } = controller
     let timer = 0
     const read = async (): Promise<void> => {
       try {
-        const found = await answerOf<List<Trade>>(callFor(of, filter, {}), controller.signal)
+        const found = await answerOf<List<Trade>>(callFor(of, filter, {}), signal)
         setAnswer(found)
         setOlder(found.body.data)
         setNext(found.body.nextCursor)
         setProblem(null)
-        if (isUnfiltered)
-          setStart((before) => before ?? { identity, since: found.body.data[0]?.cursor ?? null })
+        // The stream sends all trades after an empty list: one may have come since.
+        if (isUnfiltered) setSince((before) => before ?? found.body.data[0]?.cursor ?? 0)
       } catch (error) {
-        if (controller.signal.aborted || !(error instanceof Problem)) return
-        setProblem(error)
-        timer = window.setTimeout(() => void read(), error.retryAfterMs ?? 5_000)
+        if (signal.aborted) return
+        const failure = problemOf(error)
+        setProblem(failure)
+        if (failure.isTemporary) timer = window.setTimeout(() => void read(), failure.repeatMs)
       }
     }
     void read()
@@ -96,20 +97,27 @@ export function useTape(of: TapeOf, filter: TapeFilter, onTrades: OnTrades): Tap
       controller.abort()
       clearTimeout(timer)
     }
-  }, [identity, filterText])
+  }, [identity, filterText, round])
 
   const add = (trades: readonly Trade[]): void => {
-    setLive((before) => joined(trades, before).slice(0, TRADES_MAX))
+    setLive((before) => newestOf(joined(trades, before)))
     onTrades(trades)
   }
-  useStream([`${CHANNELS[of.kind]}:${of.address}` as const], start?.since, (items) => {
+  const closeGap = useGapClosing({
+    pageCall: (after) => callFor(of, NO_FILTER, { limit: GAP_PAGE_TRADES, after }),
+    onTrades: add,
+    onTooLarge: () => {
+      setLive([])
+      setRound((before) => before + 1)
+    }
+  })
+  useStream([`${CHANNELS[of.kind]}:${of.address}` as const], since, (items) => {
     const trades: Trade[] = []
     const retracted = new Set<number>()
     for (const item of items) {
-      // Times of rows are block times; the stream states the time of ingest.
-      if (item.kind === 'trade') trades.push({ ...item.data, ts_ms: item.data.block_time * 1_000 })
+      if (item.kind === 'trade') trades.push(tradeOf(item.data))
       else if (item.kind === 'retract') retracted.add(item.data.of)
-      else if (item.kind === 'gap') void closeGap(of, item.since, item.until).then(add, () => undefined)
+      else if (item.kind === 'gap') closeGap(item)
     }
     if (trades.length > 0) add(trades.toReversed())
     if (retracted.size === 0) return
@@ -120,41 +128,34 @@ export function useTape(of: TapeOf, filter: TapeFilter, onTrades: OnTrades): Tap
   })
 
   const rows = useMemo(
-    () => joined(isUnfiltered ? live : live.filter((trade) => passes(trade, filter)), older),
+    () => newestOf(joined(isUnfiltered ? live : live.filter((trade) => passes(trade, filter)), older)),
     [live, older, filterText]
   )
+  const readOlder = (): void => {
+    if (next === null || isReading || rows.length >= TRADES_MAX) return
+    setIsReading(true)
+    void answerOf<List<Trade>>(callFor(of, filter, { after: next }))
+      .then(({ body }) => {
+        setOlder((before) => joined(before, body.data))
+        setNext(body.nextCursor)
+        setProblem(null)
+      })
+      .catch((error: unknown) => setProblem(problemOf(error)))
+      .finally(() => setIsReading(false))
+  }
   return {
     rows,
     problem,
     isLoaded: answer !== null,
-    isFresh: (cursor) => start !== null && cursor > (start.since ?? -1),
+    isFresh: (cursor) => since !== undefined && cursor > since,
     answer,
-    readOlder: () => {
-      if (next === null || isReading || rows.length >= TRADES_MAX) return
-      setIsReading(true)
-      void answerOf<List<Trade>>(callFor(of, filter, { after: next }))
-        .then(({ body }) => {
-          setOlder((before) => joined(before, body.data))
-          setNext(body.nextCursor)
-        })
-        .catch((error: unknown) => error instanceof Problem && setProblem(error))
-        .finally(() => setIsReading(false))
-    }
+    readOlder,
+    retry: () => (answer === null ? setRound((before) => before + 1) : readOlder())
   }
 }
 
-/** Reads the trades after a cursor up to another, which the stream cannot send any more. */
-async function closeGap(of: TapeOf, since: number, until: number | null): Promise<Trade[]> {
-  const found: Trade[] = []
-  let after: string | null = null
-  for (let page = 0; page < GAP_PAGES_MAX; page++) {
-    const { body }: Answer<List<Trade>> = await answerOf<List<Trade>>(
-      callFor(of, NO_FILTER, { limit: GAP_PAGE_TRADES, after })
-    )
-    found.push(...body.data.filter(({ cursor }) => cursor > since && (until === null || cursor <= until)))
-    const last = body.data.at(-1)
-    after = body.nextCursor
-    if (after === null || last === undefined || last.cursor <= since) break
-  }
-  return found
+/** Returns the row of an event. Times of rows are block times; the stream states the time of ingest. */
+function tradeOf({ legs, ...data }: TradeEvent['data']): Trade {
+  // In JSON an optional field is absent, never undefined.
+  return { ...data, ts_ms: data.block_time * 1_000 } as Trade
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { answerOf, Problem, type Call } from './api.ts'
+import { answerOf, problemOf, type Call, type Problem } from './api.ts'
 
 export interface Action<T> {
   readonly isRunning: boolean
@@ -20,11 +20,7 @@ export function useAction<T>(onDone: (answer: T) => void = () => undefined): Act
         setState({ isRunning: false, done: body, problem: null })
         onDone(body)
       },
-      (error: unknown) => {
-        const problem =
-          error instanceof Problem ? error : new Problem(0, 'fault', 'The page failed', String(error))
-        setState({ isRunning: false, done: null, problem })
-      }
+      (error: unknown) => setState({ isRunning: false, done: null, problem: problemOf(error) })
     )
   }
   return { ...state, run }

@@ -1,10 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { answerOf, Problem, type Answer, type Call } from './api.ts'
+import { answerOf, problemOf, type Answer, type Call, type Problem } from './api.ts'
 import { apiKey } from './session.ts'
 import { useStore } from './store.ts'
-
-/** Wait in milliseconds before a failed call is repeated, if the service names none. */
-const RETRY_MS = 5_000
 
 export interface CallState<T> {
   /** The newest answer of this call; null before the first. */
@@ -44,17 +41,13 @@ export function useAnswer<T>(call: Call | null, everyMs: number | null = null): 
         if (everyMs !== null) later(everyMs)
       } catch (error) {
         if (signal.aborted) return
-        const problem =
-          error instanceof Problem ? error : new Problem(0, 'fault', 'The page failed', String(error))
+        const problem = problemOf(error)
         setState((before) => ({
           identity,
           answer: before.identity === identity ? before.answer : null,
           problem
         }))
-        const { status, retryAfterMs } = problem
-        const isPassing = status === 0 || status === 429 || status >= 500
-        if (isPassing && problem.code !== 'not_configured')
-          later(Math.max(retryAfterMs ?? RETRY_MS, everyMs ?? 0))
+        if (problem.isTemporary) later(Math.max(problem.repeatMs, everyMs ?? 0))
       }
     }
     void read()

@@ -5,12 +5,12 @@ import { setFields } from '../../kernel/http/fields.ts'
 import { takesBrotli, takesGzip } from '../../kernel/http/respond.ts'
 import { readPageFiles, type PageFiles } from './page-files.ts'
 
-/** Content security policy of the page: everything from here, nothing inline. */
+/** Content security policy of the page: everything from here, nothing inline. Its own scripts make `blob:` URLs of images. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -183,7 +183,7 @@ function Launches(): JSX.Element {
   const call = callOf('/v1/launches', {}, { limit: LAUNCHES_MAX })
   const { answer, problem, refetch } = useAnswer<List<Launch>>(call)
   const [fresh, setFresh] = useState<readonly AnyLaunch[]>([])
-  useStream(['launches'], answer === null ? undefined : (answer.body.data[0]?.cursor ?? null), (items) => {
+  useStream(['launches'], answer === null ? undefined : (answer.body.data[0]?.cursor ?? 0), (items) => {
     const added: AnyLaunch[] = []
     const retracted = new Set<number>()
     for (const item of items) {

@@ -10,8 +10,11 @@ import { AddressLink, Age, Change, Choice, CopyButton, Facts, Panel, ProblemNote
 import { originsOf, Value, type Origin } from '../explain.ts'
 import { amount, count, decimal, nameText, share, short, timeMs, usd, usdPrice } from '../format.ts'
 import { HoldersPanel } from '../holders-panel.ts'
+import { MetadataPanel } from '../metadata-panel.ts'
 import { PoolsPanel } from '../pools-panel.ts'
+import { Store, useStore } from '../store.ts'
 import { TapePanel, tradeOrigin } from '../tape-panel.ts'
+import { useOffChain } from '../token-image.ts'
 import { useAnswer } from '../use-answer.ts'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
@@ -24,10 +27,12 @@ const WINDOWS = ['5m', '1h', '6h', '24h'] as const
 export function TokenView({ argument: mint }: { readonly argument: string }): JSX.Element {
   const { answer, problem, refetch } = useAnswer<Token>(callOf('/v1/tokens/{mint}', { mint }), REFETCH_MS)
   const [part, setPart] = useState<(typeof PARTS)[number]>('Trades')
-  const [newest, setNewest] = useState<Trade | null>(null)
+  // A busy token has trades in each frame: the price at the head follows them, and the rest of the view is not rendered again.
+  const newest = useMemo(() => new Store<Trade | null>(null), [mint])
   const relay = useMemo(() => new TradeRelay(), [mint])
   const pools = useAnswer<List<Pool>>(callOf('/v1/tokens/{mint}/pools', { mint }, { limit: 100 }))
   const venues = [...new Set((pools.answer?.body.data ?? []).map(({ venue }) => venue))].toSorted()
+  const offChain = useOffChain(mint, answer !== null && answer.body.metadata.slot !== null)
   const isUnknown = problem !== null && answer === null && problem.status >= 400 && problem.status < 429
   if (isUnknown)
     return h(
@@ -39,7 +44,7 @@ export function TokenView({ argument: mint }: { readonly argument: string }): JS
   return h(
     'div',
     { class: 'view token' },
-    h(Head, { mint, answer, newest }),
+    h(Head, { mint, answer, newest, imageUrl: offChain.imageUrl }),
     problem === null ? null : h(ProblemNote, { problem, onRetry: refetch }),
     h(
       'div',
@@ -58,13 +63,15 @@ export function TokenView({ argument: mint }: { readonly argument: string }): JS
             venues,
             onTrades: (trades) => {
               relay.pass(trades)
-              setNewest((before) => trades.find(({ price_forming: forms }) => forms) ?? before)
+              newest.set(trades.find(({ price_forming: forms }) => forms) ?? newest.value)
             }
           })
         ),
         part === 'Pools' ? h(PoolsPanel, { mint }) : null,
         part === 'Holders' ? h(HoldersPanel, { mint }) : null,
-        part === 'Metadata' && answer !== null ? h(MetadataPanel, { answer }) : null
+        part === 'Metadata' && answer !== null
+          ? h(MetadataPanel, { answer, offChain: offChain.answer })
+          : null
       ),
       h(
         'div',
@@ -85,10 +92,12 @@ interface HeadProps {
   readonly mint: string
   readonly answer: Answer<Token> | null
   /** The newest price-forming trade of the stream; null before it. */
-  readonly newest: Trade | null
+  readonly newest: Store<Trade | null>
+  readonly imageUrl: string | null
 }
 
-function Head({ mint, answer, newest }: HeadProps): JSX.Element {
+function Head({ mint, answer, newest: stored, imageUrl }: HeadProps): JSX.Element {
+  const newest = useStore(stored)
   const body = answer?.body
   const symbol = nameText(body?.symbol)
   const from = answer === null ? null : originsOf(answer)
@@ -101,7 +110,7 @@ function Head({ mint, answer, newest }: HeadProps): JSX.Element {
   return h(
     'header',
     { class: 'token-head' },
-    h(Avatar, { seed: mint, text: symbol ?? '?', size: 46 }),
+    h(Avatar, { seed: mint, text: symbol ?? '?', size: 46, imageUrl }),
     h(
       'div',
       { class: 'token-title' },
@@ -239,35 +248,6 @@ function ActivityPanel({ answer }: Shown): JSX.Element {
           value('sell_usd', sold, usd(sold), '')
         )
       )
-    })
-  )
-}
-
-function MetadataPanel({ answer }: Shown): JSX.Element {
-  const { metadata } = answer.body
-  const from = originsOf(answer)
-  const at = { slot: metadata.slot }
-  return h(
-    Panel,
-    {
-      title: 'Metadata',
-      id: 'metadata-title',
-      tools: h('span', { class: 'note' }, metadata.slot === null ? '' : `read at slot ${metadata.slot}`)
-    },
-    h(Facts, {
-      rows: Object.entries(metadata)
-        .filter(([, value]) => value !== null && typeof value !== 'object')
-        .map(([name, value]) => {
-          const text = typeof value === 'string' ? value : JSON.stringify(value)
-          return [
-            name,
-            h(
-              Value,
-              { from: from(`metadata.${name}`, value, at) },
-              h('bdi', null, text.length > 120 ? `${text.slice(0, 120)}…` : text)
-            )
-          ] as const
-        })
     })
   )
 }

@@ -6,6 +6,7 @@ import { Bar, Facts, Panel, Table } from '../../elements.ts'
 import { originsOf, Value } from '../../explain.ts'
 import { bytes, count, decimal, share } from '../../format.ts'
 import { useAnswer } from '../../use-answer.ts'
+import { valueColumns } from '../../value-column.ts'
 
 type Report = Decoding['venues'][string]
 type Kind = StorageUse['kinds'][number]
@@ -23,6 +24,7 @@ export function IndexSection(): JSX.Element {
 function CoveragePanel(): JSX.Element {
   const { answer, problem, refetch } = useAnswer<AdminCoverage>(callOf('/v1/admin/coverage'), REFETCH_MS)
   const body = answer?.body
+  const ofGap = valueColumns<Gap>(answer, 'gaps[]')
   const bands: Band[] = [
     ...(body?.ranges ?? []).map((range) => ({
       from: range.from_slot,
@@ -52,13 +54,8 @@ function CoveragePanel(): JSX.Element {
     h(Table<Gap>, {
       name: 'Gaps',
       columns: [
-        {
-          name: 'From slot',
-          isNumber: true,
-          cell: (gap) =>
-            h(Value, { from: originsOf(answer!)('gaps[].from_slot', gap.from_slot) }, count(gap.from_slot))
-        },
-        { name: 'To slot', isNumber: true, cell: ({ to_slot: slot }) => count(slot) },
+        ofGap('From slot', 'from_slot', { isStop: true }),
+        ofGap('To slot', 'to_slot'),
         { name: 'Reason', cell: ({ reason, detail }) => `${reason}: ${detail}` },
         { name: 'Recorded', isWide: true, cell: ({ given_up_at: time }) => time }
       ],
@@ -176,6 +173,7 @@ function StoragePanel(): JSX.Element {
     return h(Panel, { title: 'Storage', id: 'storage-title', problem, isLoading: true, onRetry: refetch })
   const { body } = answer
   const from = originsOf(answer)
+  const ofKind = valueColumns<Kind>(answer, 'kinds[]')
   return h(
     Panel,
     { title: 'Storage', id: 'storage-title', problem },
@@ -207,12 +205,7 @@ function StoragePanel(): JSX.Element {
       name: 'Kinds of rows, the largest first',
       columns: [
         { name: 'Rows', cell: ({ kind }) => kind },
-        {
-          name: 'Size',
-          isNumber: true,
-          cell: (kind) =>
-            h(Value, { from: from('kinds[].bytes', kind.bytes), isStop: false }, bytes(kind.bytes))
-        },
+        ofKind('Size', 'bytes', { text: bytes, isStop: true }),
         {
           name: ' ',
           isWide: true,
@@ -222,16 +215,11 @@ function StoragePanel(): JSX.Element {
               name: share((kind.bytes / Math.max(1, body.bytes)) * 100)
             })
         },
-        {
-          name: 'Stays',
-          cell: ({ stays, kept_seconds: kept }) => (kept === null ? stays : `${decimal(kept / 86_400)} days`)
-        },
-        {
-          name: 'Growth a day',
-          isNumber: true,
-          isWide: true,
-          cell: (kind) => bytes(kind.growth_bytes_per_day)
-        }
+        { name: 'Stays', cell: ({ stays }) => stays },
+        ofKind('for', 'kept_seconds', {
+          text: (seconds) => (seconds === null ? '' : `${decimal(seconds / 86_400)} days`)
+        }),
+        ofKind('Growth a day', 'growth_bytes_per_day', { text: bytes, isWide: true })
       ],
       rows: body.kinds,
       keyOf: ({ kind }) => kind,

@@ -2,10 +2,10 @@ import { h, type JSX } from 'preact'
 import { callOf } from '../../api.ts'
 import type { List, RpcNode, Tree } from '../../answers.ts'
 import { Panel, Table } from '../../elements.ts'
-import { originsOf, Value } from '../../explain.ts'
-import { count, decimal } from '../../format.ts'
+import { decimal, UNKNOWN } from '../../format.ts'
 import { useAction } from '../../use-action.ts'
 import { useAnswer } from '../../use-answer.ts'
+import { valueColumns } from '../../value-column.ts'
 
 const REFETCH_MS = 2_000
 
@@ -20,10 +20,8 @@ export function NodesSection(): JSX.Element {
   const nodes = useAnswer<List<RpcNode>>(callOf('/v1/admin/nodes'), REFETCH_MS)
   const change = useAction<unknown>(nodes.refetch)
   const source = tree.answer === null ? null : sourceOf(tree.answer.body)
-  const fromTree = tree.answer === null ? null : originsOf(tree.answer)
-  const from = nodes.answer === null ? null : originsOf(nodes.answer)
-  const value = (node: RpcNode, field: keyof RpcNode, text: string): JSX.Element =>
-    h(Value, { from: from!(`data[].${field}`, node[field]), isStop: false }, text)
+  const ofSource = valueColumns<SourceNode>(tree.answer, 'children[].source.nodes[]')
+  const ofNode = valueColumns<RpcNode>(nodes.answer)
   return h(
     'div',
     { class: 'stack' },
@@ -53,13 +51,8 @@ export function NodesSection(): JSX.Element {
                   name: 'State',
                   cell: ({ state }) => h('span', { class: state === 'healthy' ? 'up' : 'down' }, state)
                 },
-                {
-                  name: 'Slot',
-                  isNumber: true,
-                  cell: ({ slot }) =>
-                    h(Value, { from: fromTree!('children[].source.nodes[].slot', slot) }, count(slot))
-                },
-                { name: 'Behind', isNumber: true, cell: ({ lag }) => count(lag) },
+                ofSource('Slot', 'slot', { isStop: true }),
+                ofSource('Behind', 'lag'),
                 { name: 'Fault', cell: ({ reason }) => reason ?? '' }
               ],
               rows: source.nodes,
@@ -90,31 +83,12 @@ export function NodesSection(): JSX.Element {
                 cordoned === null ? state : 'cordoned'
               )
           },
-          { name: 'Slot', isNumber: true, cell: (node) => value(node, 'slot', count(node.slot)) },
-          {
-            name: 'Behind',
-            isNumber: true,
-            cell: (node) => value(node, 'slots_behind', count(node.slots_behind))
-          },
-          {
-            name: 'Latency',
-            isNumber: true,
-            cell: (node) =>
-              value(node, 'latency_ms', node.latency_ms === null ? '–' : `${decimal(node.latency_ms)} ms`)
-          },
-          {
-            name: 'In flight',
-            isNumber: true,
-            isWide: true,
-            cell: (node) => value(node, 'in_flight', count(node.in_flight))
-          },
-          {
-            name: 'Requests',
-            isNumber: true,
-            isWide: true,
-            cell: (node) => value(node, 'requests', count(node.requests))
-          },
-          { name: 'Errors', isNumber: true, cell: (node) => value(node, 'errors', count(node.errors)) },
+          ofNode('Slot', 'slot', { isStop: true }),
+          ofNode('Behind', 'slots_behind'),
+          ofNode('Latency', 'latency_ms', { text: (ms) => (ms === null ? UNKNOWN : `${decimal(ms)} ms`) }),
+          ofNode('In flight', 'in_flight', { isWide: true }),
+          ofNode('Requests', 'requests', { isWide: true }),
+          ofNode('Errors', 'errors', { class: (errors) => (errors === 0 ? '' : 'down') }),
           { name: 'Reason', isWide: true, cell: ({ reason }) => reason ?? '' },
           {
             name: ' ',

@@ -1,6 +1,6 @@
 import { h, type JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { callOf } from '../../api.ts'
+import { callOf, type Answer } from '../../api.ts'
 import type { Tree } from '../../answers.ts'
 import { Age, Panel } from '../../elements.ts'
 import { originsOf, Value } from '../../explain.ts'
@@ -32,7 +32,13 @@ export function TreeSection(): JSX.Element {
         h(
           'span',
           { key: 'sum', class: failing > 0 ? 'down' : 'up', role: 'status' },
-          `${count(units.length)} units, ${count(failing)} not stable, ${count(restarts)} restarts`
+          answer === null
+            ? null
+            : [
+                sum(answer, 'state', units.length, 'units', 'Number of units of the tree.'),
+                sum(answer, 'state', failing, 'not stable', CALM_RULE),
+                sum(answer, 'restarts', restarts, 'restarts', 'Sum of the restarts of all units.')
+              ]
         ),
         h(
           'label',
@@ -50,6 +56,14 @@ export function TreeSection(): JSX.Element {
           h(UnitLine, { unit: answer.body, from: originsOf(answer), isQuiet, depth: 0 })
         )
   )
+}
+
+const CALM_RULE = `Units whose state is not one of ${[...CALM].join(', ')}.`
+
+/** A number that this page computes from the tree. */
+function sum(answer: Answer<Tree>, field: string, value: number, name: string, rule: string): JSX.Element {
+  const from = originsOf(answer)(`children[].${field}`, value, { rule })
+  return h(Value, { key: name, from }, `${count(value)} ${name}`)
 }
 
 const flat = (unit: Tree): Tree[] => [unit, ...unit.children.flatMap(flat)]

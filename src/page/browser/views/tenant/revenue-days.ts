@@ -1,6 +1,6 @@
 import { h, type JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { answerOf, callOf, Problem, type Answer } from '../../api.ts'
+import { answerOf, callOf, problemOf, type Answer, type Problem } from '../../api.ts'
 import type { RevenueRows } from '../../answers.ts'
 import { serviceNow } from '../../clock.ts'
 import { Choice, Panel } from '../../elements.ts'
@@ -47,7 +47,7 @@ export function DaysPanel({ seconds }: { readonly seconds: number }): JSX.Elemen
       setRead({ seconds, ...found })
       return found.rows
     } catch (error) {
-      if (error instanceof Problem) setProblem(error)
+      setProblem(problemOf(error))
       return []
     } finally {
       setIsReading(false)

@@ -4,6 +4,7 @@ import type { RevenueTotals } from '../../answers.ts'
 import { AddressLink, Choice, Facts, Panel, Table } from '../../elements.ts'
 import { originsOf, Value } from '../../explain.ts'
 import { amount, count, nameText, short, usd } from '../../format.ts'
+import { valueColumns } from '../../value-column.ts'
 
 type Flow = RevenueTotals['by_mint'][number]
 type RoleFlow = RevenueTotals['by_role'][number]
@@ -23,6 +24,8 @@ export function SumsPanel({ answer, window, onWindow }: SumsProps): JSX.Element 
   const { totals, by_role: roles, by_mint: mints } = answer.body
   const value = (field: string, raw: number | null, text: string): JSX.Element =>
     h(Value, { from: from(field, raw) }, text)
+  const ofRole = valueColumns<RoleFlow>(answer, 'by_role[]')
+  const ofMint = valueColumns<Flow>(answer, 'by_mint[]')
   return h(
     Panel,
     {
@@ -49,22 +52,10 @@ export function SumsPanel({ answer, window, onWindow }: SumsProps): JSX.Element 
       name: 'Sums by role',
       columns: [
         { name: 'Role', cell: ({ role }) => role },
-        { name: 'Addresses', isNumber: true, cell: ({ addresses }) => count(addresses) },
-        {
-          name: 'In',
-          isNumber: true,
-          cell: (row) => value('by_role[].inflow_usd', row.inflow_usd, usd(row.inflow_usd))
-        },
-        {
-          name: 'Out',
-          isNumber: true,
-          cell: (row) => value('by_role[].outflow_usd', row.outflow_usd, usd(row.outflow_usd))
-        },
-        {
-          name: 'Net',
-          isNumber: true,
-          cell: (row) => value('by_role[].net_usd', row.net_usd, usd(row.net_usd))
-        }
+        ofRole('Addresses', 'addresses'),
+        ofRole('In', 'inflow_usd', { text: usd, isStop: true }),
+        ofRole('Out', 'outflow_usd', { text: usd }),
+        ofRole('Net', 'net_usd', { text: usd })
       ],
       rows: roles,
       keyOf: ({ role }) => role,
@@ -79,21 +70,9 @@ export function SumsPanel({ answer, window, onWindow }: SumsProps): JSX.Element 
           cell: ({ mint, symbol }) =>
             h(AddressLink, { view: 'token', address: mint, text: nameText(symbol) ?? short(mint) })
         },
-        {
-          name: 'In',
-          isNumber: true,
-          cell: (row) => value('by_mint[].inflow', row.inflow, amount(row.inflow))
-        },
-        {
-          name: 'Out',
-          isNumber: true,
-          cell: (row) => value('by_mint[].outflow', row.outflow, amount(row.outflow))
-        },
-        {
-          name: 'Net USD',
-          isNumber: true,
-          cell: (row) => value('by_mint[].net_usd', row.net_usd, usd(row.net_usd))
-        }
+        ofMint('In', 'inflow', { text: amount, isStop: true }),
+        ofMint('Out', 'outflow', { text: amount }),
+        ofMint('Net USD', 'net_usd', { text: usd })
       ],
       rows: mints,
       keyOf: ({ mint }) => mint,

@@ -9,6 +9,7 @@ import { useStream } from '../../live.ts'
 import type { LedgerRow } from '../../revenue-rows.ts'
 import { useAction } from '../../use-action.ts'
 import { useAnswer } from '../../use-answer.ts'
+import { valueColumns } from '../../value-column.ts'
 import { DaysPanel } from './revenue-days.ts'
 import { SumsPanel, type SumsWindow } from './revenue-sums.ts'
 
@@ -61,7 +62,7 @@ function AccountsPanel(): JSX.Element {
   }
   const input = (set: (text: string) => void) => (event: Event) =>
     set((event.currentTarget as HTMLInputElement).value)
-  const from = answer === null ? null : originsOf(answer)
+  const ofAccount = valueColumns<Account>(answer)
   return h(
     Panel,
     {
@@ -81,19 +82,9 @@ function AccountsPanel(): JSX.Element {
         },
         { name: 'Role', cell: (account) => account.role },
         { name: 'Status', cell: ({ status }) => status },
-        {
-          name: 'In',
-          isNumber: true,
-          cell: (account) =>
-            h(Value, { from: from!('data[].inflow_usd', account.inflow_usd) }, usd(account.inflow_usd))
-        },
-        {
-          name: 'Out',
-          isNumber: true,
-          cell: (account) =>
-            h(Value, { from: from!('data[].outflow_usd', account.outflow_usd) }, usd(account.outflow_usd))
-        },
-        { name: 'Rows', isNumber: true, isWide: true, cell: ({ events }) => count(events) },
+        ofAccount('In', 'inflow_usd', { text: usd, isStop: true }),
+        ofAccount('Out', 'outflow_usd', { text: usd, isStop: true }),
+        ofAccount('Rows', 'events', { isWide: true }),
         {
           name: ' ',
           cell: (account) =>

@@ -1,11 +1,13 @@
 import { h, type JSX } from 'preact'
 import { callOf } from '../../api.ts'
-import type { BundleStatus, List, Submission } from '../../answers.ts'
+import type { List, Submission } from '../../answers.ts'
 import { AddressLink, Age, Panel } from '../../elements.ts'
 import { originsOf, Value } from '../../explain.ts'
-import { count, short } from '../../format.ts'
+import { count } from '../../format.ts'
 import { useStream } from '../../live.ts'
+import { Timeline } from '../../timeline.ts'
 import { useAnswer } from '../../use-answer.ts'
+import { BundlePanel } from './bundle.ts'
 
 const REFETCH_MS = 10_000
 const SUBMISSIONS_MAX = 100
@@ -43,43 +45,9 @@ export function TransactionsSection(): JSX.Element {
             rows.map((row) => h(SubmissionLine, { key: row.signature, row, from: originsOf(answer) }))
           )
     ),
-    bundles.map((id) => h(BundlePanel, { key: id, id }))
-  )
-}
-
-interface Step {
-  readonly name: string
-  readonly ms: number | null
-  readonly text: string
-}
-
-/** Points on a line of time, in proportion to their times. */
-function Timeline({ steps, kind }: { readonly steps: readonly Step[]; readonly kind: string }): JSX.Element {
-  const known = steps.flatMap(({ ms }) => (ms === null ? [] : [ms]))
-  const first = Math.min(...known)
-  const span = Math.max(1, Math.max(...known) - first)
-  const placed = steps.filter(({ ms }) => ms !== null)
-  const line = h(
-    'div',
-    {
-      class: `timeline ${kind}`,
-      role: 'img',
-      'aria-label': placed.map(({ name, text }) => `${name} ${text}`).join(', ')
-    },
-    placed.map(({ name, ms, text }) =>
-      h('span', {
-        key: name,
-        class: 'step',
-        style: { left: `${((ms! - first) / span) * 100}%` },
-        title: `${name}: ${text}`
-      })
+    bundles.map((id) =>
+      h(BundlePanel, { key: id, id, members: rows.filter(({ bundle_id: bundle }) => bundle === id) })
     )
-  )
-  return h(
-    'div',
-    null,
-    line,
-    h('p', { class: 'note' }, placed.map(({ name, text }) => `${name} ${text}`).join(' · '))
   )
 }
 
@@ -135,55 +103,5 @@ function SubmissionLine({
         { name: 'landed', ms: landed, text: after(landed) }
       ]
     })
-  )
-}
-
-function BundlePanel({ id }: { readonly id: string }): JSX.Element {
-  const { answer, problem, refetch } = useAnswer<BundleStatus>(
-    callOf('/v1/tx/bundle/{bundle_id}/status', { bundle_id: id }),
-    REFETCH_MS
-  )
-  const body = answer?.body
-  const submitted = body?.submitted_at == null ? null : Date.parse(body.submitted_at)
-  const updated = body?.updated_at == null ? null : Date.parse(body.updated_at)
-  return h(
-    Panel,
-    {
-      title: `Bundle ${short(id)}`,
-      id: `bundle-${id}`,
-      problem,
-      isLoading: answer === null,
-      onRetry: refetch,
-      tools: h('strong', null, body?.status ?? '')
-    },
-    answer === null || body === undefined
-      ? null
-      : [
-          h(
-            'p',
-            { key: 'facts' },
-            h(
-              Value,
-              { from: originsOf(answer)('tip_lamports', body.tip_lamports, { slot: body.landed_slot }) },
-              `tip ${count(body.tip_lamports)} lamports`
-            ),
-            body.reason === null ? '' : ` · ${body.reason}`
-          ),
-          h(Timeline, {
-            key: 'line',
-            kind: body.status === 'landed' ? 'done' : body.status === 'failed' ? 'lost' : 'open',
-            steps: [
-              { name: 'submitted', ms: submitted, text: body.submitted_at ?? '' },
-              { name: body.status, ms: updated, text: body.updated_at ?? '' }
-            ]
-          }),
-          h(
-            'ol',
-            { key: 'members' },
-            body.signatures.map((signature) =>
-              h('li', { key: signature }, h(AddressLink, { view: 'tx', address: signature }))
-            )
-          )
-        ]
   )
 }

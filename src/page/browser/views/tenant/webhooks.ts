@@ -8,6 +8,7 @@ import { count } from '../../format.ts'
 import { useStream } from '../../live.ts'
 import { useAction } from '../../use-action.ts'
 import { useAnswer } from '../../use-answer.ts'
+import { valueColumns } from '../../value-column.ts'
 
 const REFETCH_MS = 5_000
 const ATTEMPTS_MAX = 50
@@ -142,6 +143,7 @@ function AttemptList({ id }: { readonly id: Webhook['id'] }): JSX.Element {
       ? h('p', { class: 'note' }, 'Loading …')
       : h(ProblemNote, { problem, onRetry: refetch })
   const from = originsOf(answer)
+  const ofAttempt = valueColumns<Attempt>(answer)
   return h(Table<Attempt>, {
     name: 'Attempts, newest first',
     columns: [
@@ -155,9 +157,9 @@ function AttemptList({ id }: { readonly id: Webhook['id'] }): JSX.Element {
             `${attempt.status_code ?? '–'} ${attempt.error ?? ''}`
           )
       },
-      { name: 'Attempt', isNumber: true, cell: ({ attempt }) => (attempt === 0 ? 'test' : attempt) },
-      { name: 'Events', isNumber: true, cell: ({ events }) => count(events) },
-      { name: 'Took', isNumber: true, cell: ({ duration_ms: ms }) => `${count(ms)} ms` },
+      ofAttempt('Attempt', 'attempt', { text: (attempt) => (attempt === 0 ? 'test' : count(attempt)) }),
+      ofAttempt('Events', 'events'),
+      ofAttempt('Took', 'duration_ms', { text: (ms) => `${count(ms)} ms` }),
       { name: 'Batch', isWide: true, cell: ({ batch_id: batch }) => h('code', null, batch) }
     ],
     rows: answer.body.data,
