@@ -59,7 +59,8 @@ try {
     stream: '#/tenant/stream',
     revenue: '#/tenant/revenue',
     tree: '#/operator/tree',
-    index: '#/operator/index'
+    index: '#/operator/index',
+    tenants: '#/operator/tenants'
   }
   const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] })
   for (const width of [1280, 375])

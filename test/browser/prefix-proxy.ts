@@ -37,11 +37,13 @@ export async function startPrefixProxy(t: Test, prefix: string, target: string):
     }
     const { method, headers } = incoming
     const passed = request(new URL(path, proxy.target), { method, headers }, (answer) => {
+      // A page that is closed waits for nothing.
+      if (outgoing.destroyed) return void answer.destroy()
       outgoing.writeHead(answer.statusCode!, answer.headers)
       // An answer that breaks off ends its connection, or the page would wait for the rest.
       pipeline(answer, outgoing, () => undefined)
     })
-    passed.on('error', () => outgoing.headersSent || outgoing.writeHead(502).end())
+    passed.on('error', () => outgoing.destroyed || outgoing.headersSent || outgoing.writeHead(502).end())
     incoming.pipe(passed)
   })
   server.on('connection', (socket: Socket) => {

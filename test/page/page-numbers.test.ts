@@ -46,6 +46,8 @@ t.test('a name is one short line without characters that change others', async (
   t.equal(nameText('\u202eevil\u0000\n\u200b🦦'), 'evil🦦')
   t.equal(nameText('\u200b \u2066'), null, 'nothing is left of it')
   t.equal(nameText('x'.repeat(10_000))!.length, 41)
+  t.equal(nameText(`z${'\u0351'.repeat(500)}algo`), 'z\u0351\u0351algo', 'marks are not piled up')
+  t.equal(nameText('e\u0301\u0323'), 'e\u0301\u0323')
   t.equal(nameText('<b>bold</b>'), '<b>bold</b>', 'markup is text')
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (name) => {

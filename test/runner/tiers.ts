@@ -70,7 +70,7 @@ export const FULL = [
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
   /^test\/(cli\/(conformance|export-python)|archive\/rows\/pyarrow)\./,
   /^test\/client\/(generators|runtimes)\./,
-  /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/(explorer|page-long)\./
+  /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/(explorer|page-(long|states))\./
 ]
 export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))
 

@@ -73,10 +73,13 @@ const NAME_LENGTH_MAX = 40
 /** Characters without a shape of their own, and those that change the direction of the text after them. */
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu
 
+/** Combining marks after two others: a pile of them covers the lines above and below. */
+const PILED_MARKS = /(?<=\p{M}\p{M})\p{M}+/gu
+
 /** A name as a stranger chose it, in one short line without control characters. */
 export function nameText(name: string | null | undefined): string | null {
   if (name === null || name === undefined) return null
-  const characters = [...name.replace(UNSHOWN, '').trim()]
+  const characters = [...name.replace(UNSHOWN, '').replace(PILED_MARKS, '').trim()]
   if (characters.length === 0) return null
   return characters.length <= NAME_LENGTH_MAX
     ? characters.join('')

@@ -52,7 +52,7 @@ export function TapePanel({ of, venues, onTrades, onRows }: TapePanelProps): JSX
     {
       title: 'Trades',
       id: 'tape-title',
-      class: 'tape',
+      class: tape.isBusy ? 'tape busy' : 'tape',
       problem: tape.problem,
       isLoading: !tape.isLoaded,
       onRetry: tape.retry,

@@ -11,7 +11,7 @@ const PENDING_MS = 3_000
 export interface OffChain {
   /** The answer with the fields of the JSON at the token's URI; null unless the service fetches it. */
   readonly answer: Answer<Metadata> | null
-  /** URL of the image in this browser; null if there is none, or not yet. */
+  /** URL of the image in this browser; null while no image is read. */
   readonly imageUrl: string | null
 }
 

@@ -7,6 +7,8 @@ import { GAP_PAGE_TRADES, useGapClosing } from './tape-gap.ts'
 import { joined, newestOf, NO_FILTER, passes, TRADES_MAX, type TapeFilter } from './tape-rows.ts'
 
 const PAGE_TRADES = 100
+/** Trades that arrive together above which a tape counts as busy: about half of the visible rows. */
+const BUSY_TRADES = 8
 
 /** Listens to the trades that arrive. */
 export type OnTrades = (trades: readonly Trade[]) => void
@@ -18,6 +20,8 @@ export interface Tape {
   readonly isLoaded: boolean
   /** Returns whether a trade arrived after the first list. */
   readonly isFresh: (cursor: number) => boolean
+  /** Whether so many trades arrive together that nobody can follow single ones. */
+  readonly isBusy: boolean
   /** The call whose list has the rows; it explains them. */
   readonly answer: Answer<List<Trade>> | null
   readonly readOlder: () => void
@@ -67,6 +71,7 @@ export function useTape(of: TapeOf, filter: TapeFilter, onTrades: OnTrades): Tap
   const [next, setNext] = useState<string | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [isReading, setIsReading] = useState(false)
+  const [isBusy, setIsBusy] = useState(false)
   /** Counts the lists: another one is read after a failure that somebody retries, and for a gap that is too large. */
   const [round, setRound] = useState(0)
   const filterText = JSON.stringify(filter)
@@ -101,6 +106,7 @@ export function useTape(of: TapeOf, filter: TapeFilter, onTrades: OnTrades): Tap
 
   const add = (trades: readonly Trade[]): void => {
     setLive((before) => newestOf(joined(trades, before)))
+    setIsBusy(trades.length > BUSY_TRADES)
     onTrades(trades)
   }
   const closeGap = useGapClosing({
@@ -148,6 +154,7 @@ export function useTape(of: TapeOf, filter: TapeFilter, onTrades: OnTrades): Tap
     problem,
     isLoaded: answer !== null,
     isFresh: (cursor) => since !== undefined && cursor > since,
+    isBusy,
     answer,
     readOlder,
     retry: () => (answer === null ? setRound((before) => before + 1) : readOlder())

@@ -31,6 +31,8 @@ export function VirtualRows<Row>({
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(600)
   const firstKey = useRef<number | null>(null)
+  /** The scroll position of the last scroll event: to read it from the element would lay the page out in each change. */
+  const scrolled = useRef(0)
 
   useLayoutEffect(() => {
     const element = box.current!
@@ -44,7 +46,7 @@ export function VirtualRows<Row>({
     const element = box.current!
     const before = firstKey.current
     firstKey.current = rows.length === 0 ? null : keyOf(rows[0]!)
-    if (before === null || before === firstKey.current || element.scrollTop < rowHeight) return
+    if (before === null || before === firstKey.current || scrolled.current < rowHeight) return
     const added = rows.findIndex((row) => keyOf(row) === before)
     if (added > 0) element.scrollTop += added * rowHeight
   }, [rows])
@@ -76,7 +78,10 @@ export function VirtualRows<Row>({
         role: 'rowgroup',
         class: 'virtual-box',
         tabIndex: 0,
-        onScroll: () => setTop(box.current!.scrollTop)
+        onScroll: () => {
+          scrolled.current = box.current!.scrollTop
+          setTop(scrolled.current)
+        }
       },
       h('div', { style: { height: `${from * rowHeight}px` }, role: 'presentation' }),
       rows.slice(from, to).map((row, at) =>
