@@ -84,25 +84,33 @@ function readMinute(source: ByteReader, minute: number): ActivityMinute {
   const buys = source.count()
   const sells = source.count()
   const others = (flags & OTHERS) !== 0
-  const sums = {
-    minute,
-    events: others ? source.count() : trades,
-    trades,
-    buys,
-    sells,
-    liquidity: others ? source.count() : 0,
-    launches: others ? source.count() : 0,
-    priced: source.count(),
-    volumeMicroUsd: source.amount(),
-    buyMicroUsd: source.amount(),
-    sellMicroUsd: source.amount(),
-    volumeCash: source.amount(),
-    volumeToken: source.amount()
-  }
+  const events = others ? source.count() : trades
+  const liquidity = others ? source.count() : 0
+  const launches = others ? source.count() : 0
+  const priced = source.count()
+  const volumeMicroUsd = source.amount()
+  const buyMicroUsd = source.amount()
+  const sellMicroUsd = source.amount()
+  const volumeCash = source.amount()
+  const volumeToken = source.amount()
   const open = flags & OPEN_USD ? source.float() : null
   const stated = (flags & MOVED) !== 0 || open === null
   const close = !(flags & CLOSE_USD) ? null : stated ? source.float() : open
-  const openUsd = flags & OPEN_UNPRICED ? 'unpriced' : open
-  const closeUsd = flags & CLOSE_UNPRICED ? 'unpriced' : close
-  return { ...sums, openUsd, closeUsd }
+  return {
+    minute,
+    events,
+    trades,
+    buys,
+    sells,
+    liquidity,
+    launches,
+    priced,
+    volumeMicroUsd,
+    buyMicroUsd,
+    sellMicroUsd,
+    volumeCash,
+    volumeToken,
+    openUsd: flags & OPEN_UNPRICED ? 'unpriced' : open,
+    closeUsd: flags & CLOSE_UNPRICED ? 'unpriced' : close
+  }
 }

@@ -93,7 +93,7 @@ function readCandle(source: ByteReader, before: Candle | null): Candle {
   if (flags === REPEATED && before !== null) return { ...before, ts }
   const native = flags & NATIVE ? readOhlc(source) : null
   const usd = flags & USD ? readOhlc(source) : null
-  return {
+  const candle: Candle = {
     ts,
     native,
     usd,
@@ -103,9 +103,10 @@ function readCandle(source: ByteReader, before: Candle | null): Candle {
     volumeCash: source.amount(),
     volumeMicroUsd: source.amount(),
     trades: source.count(),
-    buys: source.count(),
-    ...(flags & UNPRICED && { unpriced: source.count() })
+    buys: source.count()
   }
+  // Few candles have it, and adding it to each literal takes as long as five other fields.
+  return flags & UNPRICED ? { ...candle, unpriced: source.count() } : candle
 }
 
 function isRepeated(candle: Candle, before: Candle): boolean {

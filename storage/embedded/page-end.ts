@@ -4,7 +4,7 @@ import { ByteWriter } from '../codec/byte-writer.ts'
 import { KeyTable } from '../codec/key-table.ts'
 import { recentAddresses } from '../codec/recent-addresses.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
-import { readRows, type RowPage } from './row-page.ts'
+import { packedPage, readRows, type RowPage } from './row-page.ts'
 
 /** Estimated bytes in memory: of the page alone, and of an address. A byte of a row is a byte of its text. */
 const PAGE_WEIGHT = 400
@@ -62,7 +62,7 @@ export function endOf<Row extends Before & Cursor, Before>(
   page: RowPage<Row>
 ): PageEnd<Row, Before> {
   if (page instanceof PageEnd) return page as PageEnd<Row, Before>
-  const { rows, packed, keys, older } = page
+  const { rows, packed, keys, older } = page.packed === '' ? packedPage(codec, page) : page
   const last = codec.beforeOf(rows.at(-1)!)
   return new PageEnd(codec, { packed, keys, older, count: rows.length, first: rows[0]!.cursor, last })
 }

@@ -2,6 +2,7 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { ByteReader } from '../codec/byte-reader.ts'
 import { ByteWriter } from '../codec/byte-writer.ts'
 import { KeyTable } from '../codec/key-table.ts'
+import { isOpenPageKey } from '../codec/keys.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
 
@@ -31,10 +32,11 @@ const scratch = new ByteWriter()
  */
 export function extendPage<Row extends Before, Before>(
   codec: RowCodec<Row, Before>,
-  page: RowPage<Row> | null,
+  known: RowPage<Row> | null,
   rows: readonly Row[],
   { owned, older }: { readonly owned: boolean; readonly older: number | null }
 ): RowPage<Row> {
+  const page = known === null || known.packed.length > 0 ? known : packedPage(codec, known)
   const keys = new KeyTable(page?.keys)
   let before: Row | null = page?.rows.at(-1) ?? null
   scratch.clear()
@@ -51,8 +53,24 @@ export function extendPage<Row extends Before, Before>(
   }
 }
 
+/** Returns a closed page as an open one: with its rows as stored, and their addresses. */
+export function packedPage<Row extends Before, Before>(codec: RowCodec<Row, Before>, page: RowPage<Row>): RowPage<Row> {
+  const keys = new KeyTable()
+  scratch.clear()
+  writeRows(codec, scratch, page.rows, keys)
+  return { ...page, packed: scratch.latin1(), keys: keys.keys }
+}
+
+function writeRows<Row extends Before, Before>(codec: RowCodec<Row, Before>, out: ByteWriter, rows: readonly Row[], keys: KeyTable): void {
+  let before: Row | null = null
+  for (const row of rows) {
+    codec.write(out, row, before, keys)
+    before = row
+  }
+}
+
 /** The part of a full page that is cached. */
-export function closedPage<Row>({ rows, older }: RowPage<Row>): RowPage<Row> {
+export function closedPage<Row>({ rows, older }: Pick<RowPage<Row>, 'rows' | 'older'>): RowPage<Row> {
   return { rows, packed: '', keys: [], older }
 }
 
@@ -62,12 +80,14 @@ export function rowPageKind<Row extends Before, Before>(
 ): RecordKind<RowPage<Row>> {
   return {
     name,
-    write(out, page) {
-      out.optionalCount(page.older)
-      out.fixedLatin1(page.packed)
+    write(out, { older, packed, rows }) {
+      out.optionalCount(older)
+      if (packed.length > 0) out.fixedLatin1(packed)
+      else writeRows(codec, out, rows, new KeyTable())
     },
-    read(source) {
+    read(source, key) {
       const older = source.optionalCount()
+      if (!isOpenPageKey(key)) return closedPage({ rows: readRows(codec, source, null).rows, older })
       const packed = source.restLatin1()
       return { ...readRows(codec, source, null), packed, older }
     },
