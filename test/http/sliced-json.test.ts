@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { slicedJson } from '../../src/kernel/http/sliced-json.ts'
-import { openSlices, slicesOfTurn, SLICE_ROWS } from '../../src/kernel/work/slices.ts'
+import { Rendering } from '../../src/kernel/http/rendering.ts'
+import { slicedJson, slicedRendering } from '../../src/kernel/http/sliced-json.ts'
+import { openSlices, slicesOfTurn, SLICE_ROWS, type Slices } from '../../src/kernel/work/slices.ts'
 import { randomRuns } from '../random-runs.ts'
 
 /** A value that JSON has no text for, or a date, among others. */
@@ -24,6 +26,51 @@ t.test('JSON in slices is the text of JSON.stringify', async () => {
   await fc.assert(
     fc.asyncProperty(body, async (value) => (await slicedJson(value, openSlices)) === JSON.stringify(value)),
     randomRuns(1_000)
+  )
+})
+
+t.test(
+  'a rendering in slices has the bytes of JSON.stringify, in the form in which it is sent fastest',
+  async () => {
+    const rendered = fc.oneof(
+      body,
+      fc.record({ data: fc.array(fc.string({ unit: 'grapheme' }), { minLength: 25 }) })
+    )
+    await fc.assert(
+      fc.asyncProperty(rendered, async (value) => {
+        const text = JSON.stringify(value)
+        if (text === undefined) return
+        const [made, expected] = [await slicedRendering(value, openSlices), new Rendering(text)]
+        assert.deepEqual(made.bytes, expected.bytes)
+        assert.deepEqual(
+          [made.tag, made.length, made.isText],
+          [expected.tag, expected.length, expected.isText]
+        )
+      }),
+      randomRuns(500)
+    )
+  }
+)
+
+t.test('a text longer than the shared memory, and two at a time, are whole', async (t) => {
+  const rows = (length: number) => Array.from({ length }, (_, n) => `${n}`.repeat(40))
+  const values = [rows(9_000), rows(300), ['é', ...rows(5_000)]]
+  const made = await Promise.all(values.map((value) => slicedRendering(value, openSlices)))
+  for (const [at, rendering] of made.entries())
+    t.equal(rendering.bytes.toString(), JSON.stringify(values[at]))
+})
+
+t.test('a list whose turn fails leaves the memory to the next one', async (t) => {
+  const list = Array.from({ length: 30 }, (_, n) => n)
+  const fails: Slices = {
+    map: () => Promise.reject(new Error('no turn')),
+    mapReads: () => Promise.reject(new Error('no turn')),
+    pause: openSlices.pause
+  }
+  await t.rejects(slicedRendering({ data: list }, fails), { message: 'no turn' })
+  t.equal(
+    (await slicedRendering({ data: list }, openSlices)).bytes.toString(),
+    JSON.stringify({ data: list })
   )
 })
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { encodeBase58 } from '../../chain/base58.ts'
+import { isUnstated } from '../../chain/events.ts'
 import { pubkeyToBase58, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
 import { sourceOfSlot, type ArchiveEnd } from '../../ingest/bodies/source.ts'
 import { secondsText } from '../../kernel/http/time.ts'
@@ -29,7 +30,7 @@ const execIn = (row: TradeRow): number => humanAmount(row.inAmount, row.inDecima
 const execOut = (row: TradeRow): number => humanAmount(row.outAmount, row.outDecimals)
 const cashAmount = (row: TradeRow): number | null =>
   row.cashSide === null ? null : isTokenIn(row) ? execOut(row) : execIn(row)
-const userOf = ({ user }: TradeRow): string => pubkeyToBase58(user)
+const userOf = (row: TradeRow): string | null => (isUnstated(row, 'user') ? null : pubkeyToBase58(row.user))
 
 /**
  * Renders single fields of a trade, equal to those of `tradeBody`. A page of five fields takes a seventh of the time of
@@ -40,21 +41,21 @@ const FIELDS: FieldRenderers<WalletTradeBody> = {
   event: ({ cashSide }) => (cashSide === null ? 'swap' : cashSide === 'in' ? 'buy' : 'sell'),
   venue: ({ venue }) => venue,
   program: ({ program }) => pubkeyToBase58(program),
-  pool: ({ pool }) => pubkeyToBase58(pool),
-  slot: ({ slot }) => slot,
+  pool: (row) => (isUnstated(row, 'pool') ? null : pubkeyToBase58(row.pool)),
+  slot: (row) => (isUnstated(row, 'slot') ? null : row.slot),
   block_time: ({ blockTime }) => blockTime,
   ts: ({ blockTime }) => secondsText(blockTime),
   ts_ms: ({ blockTime }) => blockTime * 1000,
   signature: ({ signature }) => encodeBase58(signature),
-  tx_index: ({ txIndex }) => txIndex,
-  ix_index: ({ ixIndex }) => ixIndex,
+  tx_index: (row) => (isUnstated(row, 'txIndex') ? null : row.txIndex),
+  ix_index: (row) => (isUnstated(row, 'ixIndex') ? null : row.ixIndex),
   inner_ix_index: ({ innerIxIndex }) => innerIxIndex,
   cursor: ({ cursor }) => cursor,
   commitment: ({ commitment }) => commitment,
   user: userOf,
   trader: userOf,
-  wallet: userOf,
-  fee_payer: ({ feePayer }) => pubkeyToBase58(feePayer),
+  wallet: ({ user }) => pubkeyToBase58(user),
+  fee_payer: (row) => (isUnstated(row, 'feePayer') ? null : pubkeyToBase58(row.feePayer)),
   mint: (row) => pubkeyToBase58(tokenMint(row)),
   decimals: (row) => (isTokenIn(row) ? row.inDecimals : row.outDecimals),
   is_buy: ({ cashSide }) => (cashSide === null ? null : cashSide === 'in' ? 1 : 0),

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { encodeBase58 } from '../../chain/base58.ts'
 import { isUnstated } from '../../chain/events.ts'
-import { pubkeyToBase58, samePubkey } from '../../chain/pubkey.ts'
+import { pubkeyToBase58, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
 import { humanAmount } from '../../market/amount.ts'
 import type { CashList } from '../../market/cash.ts'
 import { legOf, type Leg } from '../../market/legs.ts'
@@ -35,6 +35,10 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
   const isTokenIn = cashSide === null ? samePubkey(row.mint, row.inMint) : cashSide === 'out'
   const cashAmount = cashSide === null ? null : isTokenIn ? execOut : execIn
   const user = isUnstated(row, 'user') ? null : pubkeyToBase58(row.user)
+  // A stored page has one object for each address, and most addresses of a row are among these.
+  const textOf = (key: Pubkey): string =>
+    key === row.outMint ? outMint : key === row.inMint ? inMint : pubkeyToBase58(key)
+  const feePayer = row.feePayer === row.user && user !== null ? user : null
   const signature = encodeBase58(row.signature)
   const isOneFeeMint = fees.length > 0 && fees.every((fee) => samePubkey(fee.mint, fees[0]!.mint))
   return {
@@ -56,7 +60,7 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
     commitment: row.commitment,
     user,
     trader: user,
-    fee_payer: isUnstated(row, 'feePayer') ? null : pubkeyToBase58(row.feePayer),
+    fee_payer: isUnstated(row, 'feePayer') ? null : (feePayer ?? pubkeyToBase58(row.feePayer)),
     mint: isTokenIn ? inMint : outMint,
     decimals: isTokenIn ? row.inDecimals : row.outDecimals,
     is_buy: cashSide === null ? null : cashSide === 'in' ? 1 : 0,
@@ -79,11 +83,11 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
     trader_out_raw: row.traderOut === row.outAmount ? outRaw : row.traderOut.toString(),
     fees: fees.map((fee) => ({
       kind: fee.kind,
-      mint: pubkeyToBase58(fee.mint),
+      mint: textOf(fee.mint),
       amount_raw: fee.amount.toString()
     })),
     fee_raw: isOneFeeMint ? fees.reduce((sum, fee) => sum + fee.amount, 0n).toString() : undefined,
-    fee_mint: isOneFeeMint ? pubkeyToBase58(fees[0]!.mint) : undefined,
+    fee_mint: isOneFeeMint ? textOf(fees[0]!.mint) : undefined,
     reserves: reservesBody(row),
     exact: row.exact,
     price_forming: row.priceForming,

@@ -3,7 +3,6 @@ import { SingleFlight } from '../work/single-flight.ts'
 import type { CommitFeed } from '../feed/commit-feed.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { Clock } from '../../ports.ts'
-import type { Slices } from '../work/slices.ts'
 import { InvalidationIndex, tagKey, type RefreshTrigger } from './invalidation-index.ts'
 import { withinDeadline, withinWriteLimit } from './deadline.ts'
 import { isRenderer, type Answer, type Making, type MakingLimits } from './answer.ts'
@@ -11,7 +10,7 @@ import { OPEN } from './in-turn.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
 import type { AnswerTerms } from './respond.ts'
-import { slicedJson } from './sliced-json.ts'
+import { slicedRendering } from './sliced-json.ts'
 
 /** Default bytes of memory for answers, outside the heap. Answers without a second request are evicted first. */
 const BYTES_MAX = 256 * 2 ** 20
@@ -212,7 +211,7 @@ export class ResponseCache {
           const slices = slicesOf(signal)
           const answer = await make({ head, signal, slices })
           const body = isRenderer(answer.body) ? answer.body(head?.blockTime ?? 0) : answer.body
-          const rendering = await (answer.render?.(body, slices) ?? jsonRendering(body, slices))
+          const rendering = await (answer.render?.(body, slices) ?? slicedRendering(body, slices))
           return { answer, rendering }
         },
         deadlineMs
@@ -270,9 +269,6 @@ export class ResponseCache {
     return `${slotOf(this.#feed.head)} ${key}`
   }
 }
-
-const jsonRendering = async (body: unknown, slices: Slices): Promise<Rendering> =>
-  new Rendering(await slicedJson(body, slices))
 
 /** Estimates the bytes of an answer, which change with its gzip form and with a new rendering. */
 function bytesOf(key: string, { rendering }: CachedAnswer): number {

@@ -1,4 +1,6 @@
 import type { Slices } from '../work/slices.ts'
+import { GatheredText } from './gathered-text.ts'
+import { Rendering } from './rendering.ts'
 
 /** Maximum elements of a list that is rendered in one piece with its surroundings: the largest take 10 µs each. */
 const SHORT_LIST = 20
@@ -10,7 +12,22 @@ const LEVELS = 3
  * slices. Rejects as `Slices.map` does.
  */
 export async function slicedJson(value: unknown, slices: Slices): Promise<string> {
-  return (await textOf(value, slices, LEVELS)) ?? JSON.stringify(value)
+  if (!hasLongList(value)) return JSON.stringify(value)
+  const texts: string[] = []
+  await writeTo((text) => void texts.push(text), value, slices, LEVELS)
+  return texts.join('')
+}
+
+/** Renders the JSON of a value, as `slicedJson` does. The text of a long list never is one string. */
+export async function slicedRendering(value: unknown, slices: Slices): Promise<Rendering> {
+  if (!hasLongList(value)) return new Rendering(JSON.stringify(value))
+  const text = new GatheredText()
+  try {
+    await writeTo((part) => text.add(part), value, slices, LEVELS)
+    return Rendering.ofBytes(text.bytes, text.isAscii)
+  } finally {
+    text.close()
+  }
 }
 
 /** Tells whether a value has a list that `slicedJson` renders in slices. */
@@ -19,20 +36,40 @@ export function hasLongList(value: unknown, levels = LEVELS): boolean {
   return levels > 0 && isPlain(value) && Object.values(value).some((each) => hasLongList(each, levels - 1))
 }
 
-/** Returns the JSON of a value with a long list; null for any other. */
-async function textOf(value: unknown, slices: Slices, levels: number): Promise<string | null> {
-  if (!hasLongList(value, levels)) return null
+/** Writes the JSON of a value with a long list. */
+async function writeTo(
+  write: (text: string) => void,
+  value: unknown,
+  slices: Slices,
+  levels: number
+): Promise<void> {
   if (Array.isArray(value)) {
     // A value that JSON lacks is null in a list, and left out of an object.
-    const texts = await slices.map(value, (each) => jsonOf(each) ?? 'null')
-    return `[${texts.join(',')}]`
+    await slices.map(value, (each, at) => {
+      const text = jsonOf(each) ?? 'null'
+      write(at === 0 ? '[' : ',')
+      write(text)
+      return text
+    })
+    return write(']')
   }
-  const fields: string[] = []
+  let isFirst = true
+  const begin = (name: string): void => {
+    write(`${isFirst ? '{' : ','}${JSON.stringify(name)}:`)
+    isFirst = false
+  }
   for (const [name, each] of Object.entries(value as object)) {
-    const text = (await textOf(each, slices, levels - 1)) ?? jsonOf(each)
-    if (text !== undefined) fields.push(`${JSON.stringify(name)}:${text}`)
+    if (hasLongList(each, levels - 1)) {
+      begin(name)
+      await writeTo(write, each, slices, levels - 1)
+      continue
+    }
+    const text = jsonOf(each)
+    if (text === undefined) continue
+    begin(name)
+    write(text)
   }
-  return `{${fields.join(',')}}`
+  write('}')
 }
 
 const jsonOf = (value: unknown): string | undefined => JSON.stringify(value)
