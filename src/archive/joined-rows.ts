@@ -15,8 +15,8 @@ import type { PairRow } from '../market/rows.ts'
  * J3. Counts are sums.
  */
 export const JOINED = {
-  /** `shared` is the number of pools of the mint that both stores list. */
-  tokens: (earlier: TokenRow, later: TokenRow, shared: number): TokenRow => ({
+  /** `shared` is the number of pools of the mint that both stores list. Active hours are those of one store. */
+  tokens: ({ activeHours: _, ...earlier }: TokenRow, later: TokenRow, shared: number): TokenRow => ({
     ...earlier,
     decimals: earlier.decimals ?? later.decimals,
     trades: earlier.trades + later.trades,

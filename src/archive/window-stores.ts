@@ -29,8 +29,8 @@ export function liveWindows({ activity, candles, solPrices }: Storage): WindowSt
     candles,
     archivedUntil: -Infinity,
     hours: (of, owner, range) => activity.range(of, owner, range),
-    mintHours: async (mint, range) => ({
-      hours: await activity.range('mint', mint, range),
+    mintHours: async (mint, range, active) => ({
+      hours: await activity.range('mint', mint, active === undefined ? range : { ...range, active }),
       earlierUsd: null
     }),
     solPrice: (minute) => solPrices.atOrBefore(minute),

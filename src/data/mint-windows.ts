@@ -1,4 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { ActiveHours } from '../market/active-hours.ts'
 import type { MintHourSource } from '../market/mint-hours.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { RolledMint } from '../market/rolled-mint.ts'
@@ -62,18 +63,20 @@ export class MintWindows implements CacheUse {
 
   /**
    * Returns windows of a mint by name. Each has a length in seconds, at most a day, and ends with the minute of
-   * `headTime`. Traders are included if requested. Rejects with the store's error.
+   * `headTime`. Traders are included if requested. `active` are the mint's live hours with an event, read after the head
+   * was noted. Rejects with the store's error.
    */
   async of<Name extends string>(
     mint: Pubkey,
     headTime: number,
     spans: Readonly<Record<Name, number>>,
-    options: { readonly traders: boolean }
+    options: { readonly traders: boolean; readonly active?: ActiveHours | undefined }
   ): Promise<Record<Name, MintWindow>> {
     const key = pubkeyMapKey(mint)
     const stores = this.#current()
     const known = this.#rolled.get(key)
-    const rolled = known?.covers(headTime) === true ? known : await this.#roll(stores, mint, headTime)
+    const rolled =
+      known?.covers(headTime) === true ? known : await this.#roll(stores, mint, headTime, options.active)
     const windows = Object.entries<number>(spans).map(([name, seconds]) => {
       const window =
         rolled instanceof RolledMint
@@ -85,10 +88,10 @@ export class MintWindows implements CacheUse {
   }
 
   /** Reads the last day of a mint. Returns it aggregated, or its hours if it cannot be cached. */
-  async #roll(stores: MintHourSource, mint: Pubkey, headTime: number) {
+  async #roll(stores: MintHourSource, mint: Pubkey, headTime: number, active: ActiveHours | undefined) {
     const changes = this.#changes
     const range = windowHours(headTime, DAY)
-    const { hours, earlierUsd } = await stores.mintHours(mint, range)
+    const { hours, earlierUsd } = await stores.mintHours(mint, range, active)
     const isHead =
       changes === this.#changes && stores === this.#current() && this.#feed.head?.blockTime === headTime
     if (hours.length === 0 || !isHead || range.to <= Math.max(this.#latest, stores.archivedUntil))

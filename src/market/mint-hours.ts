@@ -1,4 +1,5 @@
 import type { Pubkey } from '../chain/pubkey.ts'
+import type { ActiveHours } from './active-hours.ts'
 import type { ActivityHour, UsdPrice } from './activity-rows.ts'
 
 /** Hours of a mint, and the price from which later hours continue. */
@@ -13,9 +14,10 @@ export interface MintHours {
 export interface MintHourSource {
   /** No row of an archive has a later time, Unix seconds; -Infinity if no row is archived. */
   readonly archivedUntil: number
-  /** Hours of a mint with from ≤ hour < to: the newest `limit` of them. */
+  /** Hours of a mint with from ≤ hour < to: the newest `limit` of them. `active` are the live hours with an event. */
   mintHours(
     mint: Pubkey,
-    range: { readonly from: number; readonly to: number; readonly limit: number }
+    range: { readonly from: number; readonly to: number; readonly limit: number },
+    active?: ActiveHours
   ): Promise<MintHours>
 }

@@ -1,6 +1,7 @@
 import type { CurveReserves } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
+import type { ActiveHours } from './active-hours.ts'
 import type { UsdPrice } from './activity-rows.ts'
 import type { CashPrice } from './cash-price.ts'
 
@@ -28,6 +29,8 @@ export interface TokenRow {
    * earlier row's price.
    */
   readonly lastUsd: UsdPrice
+  /** Absent in a record of an older store, until the next event. */
+  readonly activeHours?: ActiveHours
 }
 
 /** A pool, curve or market that an event named with both of its mints (`pools.ts`). */

@@ -1,5 +1,7 @@
 import type { ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
+import { withActiveHour } from './active-hours.ts'
+import { bucketStart } from './candles.ts'
 import { decimalsOf } from './listing.ts'
 import { formedUsd } from './price.ts'
 import type { TokenRow } from './registry-rows.ts'
@@ -22,13 +24,19 @@ export class TokenFold {
 
   /** Adds an event that is listed under the mint. */
   name(mint: Pubkey, { cursor, blockTime }: RowOrigin, event: ChainEvent): void {
+    const hour = bucketStart('1h', blockTime)
     this.#rows.change(mint, (token) => {
-      if (token !== null && token.decimals !== null) return token
+      const activeHours = withActiveHour(token?.activeHours, hour, token === null)
+      if (token === null) {
+        this.#found++
+        const none = { trades: 0, pools: 0, lastTrade: null, lastUsd: null }
+        const decimals = decimalsOf(event, mint)
+        return { mint, decimals, firstCursor: cursor, firstTime: blockTime, ...none, activeHours }
+      }
+      const isKnownHour = activeHours === token.activeHours
+      if (token.decimals !== null) return isKnownHour ? token : { ...token, activeHours }
       const decimals = decimalsOf(event, mint)
-      if (token !== null) return decimals === null ? token : { ...token, decimals }
-      this.#found++
-      const none = { trades: 0, pools: 0, lastTrade: null, lastUsd: null }
-      return { mint, decimals, firstCursor: cursor, firstTime: blockTime, ...none }
+      return decimals === null && isKnownHour ? token : { ...token, decimals, activeHours }
     })
   }
 

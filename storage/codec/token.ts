@@ -3,6 +3,8 @@ import { addressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
 import { readUsdPrice, writeUsdPrice } from './usd-price.ts'
 
+const HOUR = 3_600
+
 /** A token's registry row. The mint is in the key. */
 export const tokenKind: RecordKind<TokenRow> = {
   name: 'token',
@@ -14,11 +16,16 @@ export const tokenKind: RecordKind<TokenRow> = {
     out.count(row.pools)
     writeUsdPrice(out, row.lastUsd)
     out.byte(row.lastTrade === null ? 0 : 1)
-    if (row.lastTrade === null) return
-    out.count(row.lastTrade.cursor)
-    out.count(row.lastTrade.slot)
-    out.offset(row.lastTrade.blockTime)
-    out.fixed(row.lastTrade.signature, 64)
+    if (row.lastTrade !== null) {
+      out.count(row.lastTrade.cursor)
+      out.count(row.lastTrade.slot)
+      out.offset(row.lastTrade.blockTime)
+      out.fixed(row.lastTrade.signature, 64)
+    }
+    if (row.activeHours === undefined) return
+    out.offset(row.activeHours.from / HOUR)
+    out.offset(row.activeHours.newest / HOUR)
+    out.count(row.activeHours.bits)
   },
   read: (source, key) => ({
     mint: addressIn(key),
@@ -36,7 +43,17 @@ export const tokenKind: RecordKind<TokenRow> = {
             slot: source.count(),
             blockTime: source.offset(),
             signature: source.fixed(64)
+          },
+    // Records of earlier versions end here.
+    ...(source.atEnd
+      ? {}
+      : {
+          activeHours: {
+            from: source.offset() * HOUR,
+            newest: source.offset() * HOUR,
+            bits: source.count()
           }
+        })
   }),
   weigh: () => 600
 }

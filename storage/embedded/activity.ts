@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { mayBeActive } from '../../src/market/active-hours.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
 import type { ActivityStore, RowHorizon } from '../port.ts'
 import { activityKind } from '../codec/activity.ts'
@@ -56,7 +57,9 @@ function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): Maybe
   const hours: ActivityHour[] = []
   const last = Math.ceil(range.to / HOUR) * HOUR - HOUR
   if (last - range.from > KNOWN_HOURS_MAX * HOUR) return scanned(view, of, owner, range)
+  const { active } = range
   for (let hour = last; hour >= range.from && hours.length < range.limit; hour -= HOUR) {
+    if (active !== undefined && !mayBeActive(active, hour)) continue
     const found = rows.get(view, { of, owner, hour })
     if (found !== null) hours.push(found)
   }

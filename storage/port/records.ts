@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ActiveHours } from '../../src/market/active-hours.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
 import type { LogChannel, LogEntry, Allocator } from '../../src/market/log.ts'
 import type { AddressOf, KeyedName, RecordName, RowOf, SingleName } from '../../src/market/records.ts'
@@ -133,12 +134,18 @@ export interface SolPriceStore {
 
 export interface ActivityStore extends RecordStore<'activity'> {
   /**
-   * Hours of an owner with from ≤ hour < to that have an event, oldest first: the newest `limit` of them.
+   * Hours of an owner with from ≤ hour < to that have an event, oldest first: the newest `limit` of them. `active` are the
+   * hours with an event as a caller knows them: the others need not be read.
    */
   range(
     of: ActivityOf,
     owner: Pubkey,
-    range: { readonly from: number; readonly to: number; readonly limit: number }
+    range: {
+      readonly from: number
+      readonly to: number
+      readonly limit: number
+      readonly active?: ActiveHours
+    }
   ): Promise<ActivityHour[]>
   /**
    * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. The last written row

@@ -7,6 +7,8 @@ import { Choices, sampleBytes } from './choices.ts'
 import { sampleUsd } from './sample-activity.ts'
 import { FIRST_SLOT, sampleCash, sampleMint, samplePool, slotAt, timeAt } from './sample-addresses.ts'
 
+const HOUR = 3_600
+
 export function sampleToken(choices: Choices, mint: Pubkey, last: TradeRow): TokenRow {
   const { cursor, slot, blockTime, signature } = last
   return {
@@ -17,7 +19,15 @@ export function sampleToken(choices: Choices, mint: Pubkey, last: TradeRow): Tok
     trades: choices.below(1e6),
     pools: choices.below(20),
     lastTrade: choices.chance(0.2) ? null : { cursor, slot, blockTime, signature },
-    lastUsd: choices.chance(0.3) ? null : sampleUsd(choices)
+    lastUsd: choices.chance(0.3) ? null : sampleUsd(choices),
+    // Drawn from the cursor, so that the other fields stay as they were before a token had these.
+    ...(cursor % 3 > 0 && {
+      activeHours: {
+        from: cursor % 3 === 1 ? 0 : HOUR * (cursor % 500_000),
+        newest: HOUR * (cursor % 600_000),
+        bits: cursor % 2 ** 32
+      }
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { mayBeActive } from '../../src/market/active-hours.ts'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import { changeOf, foldWindow, windowHours } from '../../src/market/windows.ts'
 import type { MintHourSource } from '../../src/market/mint-hours.ts'
@@ -28,12 +29,12 @@ const SPANS = { '5m': 300, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
 const MINTS = [TOKEN, OTHER, key(3), SOL]
 const COUNTED = { traders: true }
 
-type Range = { readonly from: number; readonly to: number; readonly limit: number }
+type Range = Parameters<Storage['activity']['range']>[2]
 
-function hoursOf(store: MemoryStore, owner: Pubkey, { from, to, limit }: Range): ActivityHour[] {
+function hoursOf(store: MemoryStore, owner: Pubkey, { from, to, limit, active }: Range): ActivityHour[] {
   return [...store.rows.maps.activity.values()]
     .filter((hour) => hour.of === 'mint' && samePubkey(hour.owner, owner))
-    .filter(({ hour }) => hour >= from && hour < to)
+    .filter(({ hour }) => hour >= from && hour < to && (active === undefined || mayBeActive(active, hour)))
     .sort((a, b) => a.hour - b.hour)
     .slice(-limit)
 }
@@ -41,7 +42,8 @@ function hoursOf(store: MemoryStore, owner: Pubkey, { from, to, limit }: Range):
 /** Windows in a form that can be compared, with their change up to the mint's newest price. */
 async function answered(windows: MintWindows, mint: Pubkey, store: MemoryStore) {
   const lastUsd = store.rows.maps.tokens.get(pubkeyMapKey(mint))?.lastUsd ?? null
-  const given = await windows.of(mint, store.head!.blockTime, SPANS, COUNTED)
+  const active = store.rows.maps.tokens.get(pubkeyMapKey(mint))?.activeHours
+  const given = await windows.of(mint, store.head!.blockTime, SPANS, { ...COUNTED, active })
   return Object.values(given).map((window) => [
     ...[window.from, window.to, window.trades, window.buys, window.sells, window.volumeMicroUsd],
     ...[window.buyMicroUsd, window.sellMicroUsd, window.volumeCash, window.traders],

@@ -226,10 +226,20 @@ export function plainTokens(story: readonly Listed[]): Map<string, TokenRow> {
         last === undefined
           ? null
           : { cursor: last.cursor, slot: last.slot, blockTime: last.blockTime, signature: last.signature },
-      lastUsd: lastOf(rows.map(usdOf))
+      lastUsd: lastOf(rows.map(usdOf)),
+      activeHours: plainActiveHours(about.map((told) => told.block.blockTime))
     })
   }
   return tokens
+}
+
+/** The hours of the newest 32 that have an event, from the times of all events. */
+function plainActiveHours(times: readonly number[]): NonNullable<TokenRow['activeHours']> {
+  const hours = times.map((time) => Math.floor(time / 3_600))
+  const newest = Math.max(...hours)
+  const active = new Set(hours.map((hour) => newest - hour).filter((ago) => ago < 32))
+  const bits = [...active].reduce((sum, ago) => sum + 2 ** ago, 0)
+  return { from: 0, newest: newest * 3_600, bits }
 }
 
 function reservesOf({ reserves }: TradeRow, isBaseIn: boolean): PoolRow['reserves'] {

@@ -6,7 +6,7 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import { EMPTY_START, MarketState } from '../../src/market/market-state.ts'
 import { noneStored } from '../../src/market/read-set.ts'
-import type { CurveRow } from '../../src/market/registry-rows.ts'
+import type { CurveRow, TokenRow } from '../../src/market/registry-rows.ts'
 import { READ_FIRST, type ReadName } from '../../src/market/records.ts'
 import { activityKind } from '../../storage/codec/activity.ts'
 import { ByteReader } from '../../storage/codec/byte-reader.ts'
@@ -112,7 +112,12 @@ t.test('a kept block reads as it was, with every record that its block was folde
   const kept = keptOn(market, block(6, NOON + 1, events))
   const stored = keptBlockKind.read(new ByteReader(Buffer.from(KEPT, 'base64')), keptBlockKey(6))
   for (const name of KEPT_RECORDS) {
-    assert.deepStrictEqual(stored.before.values[name], kept.before.values[name], name)
+    // Tokens of then did not have their active hours.
+    const expected = kept.before.values[name].map((value) => {
+      const { activeHours: _, ...row } = { ...value.row } as Partial<TokenRow>
+      return name === 'tokens' && value.row !== null ? { ...value, row } : value
+    })
+    assert.deepStrictEqual(stored.before.values[name], expected, name)
     t.ok(
       stored.before.values[name].some(({ row }) => row !== null),
       name

@@ -105,9 +105,10 @@ async function priceAt(
   const head = newest ?? archiveEnd
   const now = head?.blockTime ?? 0
   const facts = knownFacts(accounts, mint)
+  const token = await storage.tokens.get(mint)
   const [{ pair, value, liquidity }, { day }] = await Promise.all([
-    readPricedToken({ ...market, pools: storage.pools }, mint, facts, accounts),
-    mintWindows.of(mint, now, WINDOWS, { traders: false })
+    readPricedToken({ ...market, pools: storage.pools }, mint, token, facts, accounts),
+    mintWindows.of(mint, now, WINDOWS, { traders: false, active: token?.activeHours })
   ])
   const parts = [facts, liquidity]
   if (pair === null || head === null) {

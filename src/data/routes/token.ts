@@ -40,10 +40,11 @@ export const tokenRoutes: FastifyPluginAsync<
     const now = head?.blockTime ?? 0
     const read = knownFacts(accounts, mint)
     const market = marketOf()
+    const live = await storage.tokens.get(mint)
     const [row, { launch, curve, pair, value, liquidity }, open, holders] = await Promise.all([
-      market.tokens.get(mint),
-      readPricedToken({ ...market, pools: storage.pools }, mint, read, accounts),
-      mintWindows.of(mint, now, TOKEN_WINDOWS, { traders: true }),
+      market.archiveEnd === null ? live : market.tokens.get(mint),
+      readPricedToken({ ...market, pools: storage.pools }, mint, live, read, accounts),
+      mintWindows.of(mint, now, TOKEN_WINDOWS, { traders: true, active: live?.activeHours }),
       holdersOf(mint, slices.pause)
     ])
     const known = cash.of(mint)

@@ -36,7 +36,7 @@ export interface KnownTrend extends Trend {
  * or the past of the feed changes. A block changes few of the hundred largest mints.
  */
 export class Trends {
-  readonly #storage: Pick<Storage, 'pools'>
+  readonly #storage: Pick<Storage, 'pools' | 'tokens'>
   readonly #marketOf: () => MarketStores
   readonly #cash: CashList
   readonly #feed: CommitFeed
@@ -102,10 +102,11 @@ export class Trends {
   async #read(market: MarketStores, mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
     const known = knownFacts(this.#accounts, mint)
     const from = windowSpan(headTime, seconds).from
+    const token = await this.#storage.tokens.get(mint)
     const [{ hours }, archived, { launch, pair, pools, value, liquidity }] = await Promise.all([
-      market.windows.mintHours(mint, windowHours(headTime, seconds)),
+      market.windows.mintHours(mint, windowHours(headTime, seconds), token?.activeHours),
       market.windows.archivedPools(mint, from, VALUED_POOLS_MAX),
-      readPricedToken({ ...market, pools: this.#storage.pools }, mint, known, this.#accounts)
+      readPricedToken({ ...market, pools: this.#storage.pools }, mint, token, known, this.#accounts)
     ])
     const stated = namesStatedBy(this.#cash.of(mint), launch)
     const names = known.facts === null ? stated.names : mergedNames(known.facts, stated)

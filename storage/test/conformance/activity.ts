@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
+import { withActiveHour, type ActiveHours } from '../../../src/market/active-hours.ts'
 import type { ActivityHour } from '../../../src/market/activity-rows.ts'
 import type { HourlyMintVolume, Storage } from '../../port.ts'
 import { Choices } from '../choices.ts'
@@ -51,6 +52,23 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
     )
     t.equal(await storage.activity.get({ of: 'mint', owner: mint, hour: HOUR - 3_600 }), null)
     t.equal(await storage.activity.get({ of: 'mint', owner: other, hour: HOUR }), null)
+  })
+
+  t.test('a range has all hours with an event that a caller does not rule out', async (t) => {
+    const { storage } = await open(t)
+    const choices = new Choices(14)
+    const hours = [0, 1, 4, 5, 9].map((n) => sampleHour(choices, 'mint', mint, HOUR + 3_600 * n))
+    await commitHours(storage, hours)
+    const active = hours.reduce<ActiveHours | undefined>(
+      (known, { hour }) => withActiveHour(known, hour, false),
+      undefined
+    )!
+    for (const from of [HOUR - 36_000, HOUR, HOUR + 7_200])
+      for (const to of [HOUR + 18_000, HOUR + 54_000]) {
+        const range = { from, to, limit: 7 }
+        const plain = await storage.activity.range('mint', mint, range)
+        assert.deepStrictEqual(await storage.activity.range('mint', mint, { ...range, active }), plain)
+      }
   })
 
   t.test('a range gives the newest of its hours, oldest first, however wide it is', async (t) => {
