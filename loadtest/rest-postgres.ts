@@ -37,7 +37,7 @@ const { values, positionals } = parseArgs({
 })
 const [directory, trades = values.small === true ? '100000' : '1000000'] = positionals
 if (directory === undefined) throw new Error('missing argument DIRECTORY: where to build the store')
-/** Tokens and wallets of a scenario, at most. One in four is measured; the others warm up. */
+/** Tokens and wallets of a scenario, at most. Every other one is measured; the others warm up. */
 const urls = Number(values.urls ?? (values.small === true ? 400 : 1_600))
 /** Requests that warm up a side: before that, code is compiled. Lists with other limits are other URLs. */
 const WARM_UPS = 1_500
@@ -89,7 +89,7 @@ try {
   const scenarios: Readonly<Record<string, readonly string[]>> = {
     price: known.map((mint) => `${token(mint)}/price`),
     'trades 100': listed.map((mint) => `${token(mint)}/trades?limit=${PAGE}`),
-    'trades 100, five fields': listed.map((mint) => `${token(mint)}/trades?limit=${PAGE}&fields=${FIELDS}`),
+    'trades 100 of five fields': listed.map((mint) => `${token(mint)}/trades?limit=${PAGE}&fields=${FIELDS}`),
     'wallet trades 100': wallets.map(
       (wallet) => `/v1/wallets/${pubkeyToBase58(wallet)}/trades?limit=${PAGE}`
     ),
@@ -135,10 +135,10 @@ async function addressesWith(
   return found
 }
 
-/** Measures both sides in turn, each URL once. Every other URL warms up. */
+/** Measures both sides in turn, each URL once. Every other token or wallet warms up. */
 async function measureScenario(paths: readonly string[], peer: MeasuredProcess): Promise<object> {
-  const measured = paths.filter((_, n) => n % 4 === 0)
-  const warming = warmUpsOf(paths.filter((_, n) => n % 4 > 0))
+  const measured = paths.filter((_, n) => n % 2 === 0)
+  const warming = warmUpsOf(paths.filter((_, n) => n % 2 > 0))
   const ours: Measurement[] = []
   const theirs: Measurement[] = []
   let bytes = 0
