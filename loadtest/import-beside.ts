@@ -1,6 +1,7 @@
 /**
  * Measures the latencies of a service while an import of trade rows runs beside it, against those without the import, in turns.
- * The service runs a localnet on one core; its client and the import share the other.
+ * The service runs a localnet on one core; its client and the import share the other. The import has a data folder of its own on
+ * the same disk: a localnet begins at slot 0, so no archive can end before it.
  *
  *     node loadtest/import-beside.ts [--seconds=20] [--rounds=3] [--rows=400000]
  */
@@ -19,7 +20,7 @@ import { WSOL } from '../src/market/cash.ts'
 import { giveServersCore, leaveServersACore } from './cores.ts'
 import { feel, restVictim, type Felt } from './neighbours/victims.ts'
 import { writeResult } from './result.ts'
-import { ADMIN_KEY, HEADERS, startService, WITHOUT_LIMITS } from './service-process.ts'
+import { ADMIN_KEY, startService, WITHOUT_LIMITS } from './service-process.ts'
 
 const { values } = parseArgs({
   options: {
@@ -33,6 +34,8 @@ const [seconds, rounds, rows] = [Number(values.seconds), Number(values.rounds), 
 const RATIO_MAX = 1.25
 const ROWS_PER_SLOT = 50
 const MINTS = 2_500
+/** The block that the rows end before. */
+const BEFORE = { slot: 300_000_000, time: 1_730_000_000 } as const
 const CLI = join(import.meta.dirname, '../src/kernel/cli/millrace.js')
 
 const addressOf = (number: number, fill: number): string =>
@@ -58,21 +61,18 @@ function* csv(before: { readonly slot: number; readonly time: number }): Generat
   }
 }
 
-/** Resolves with the first indexed block, once the localnet has its past. */
-async function firstLive(url: string): Promise<{ readonly slot: number; readonly time: number }> {
+/** Resolves once the localnet has its past. */
+async function ready(url: string): Promise<void> {
   for (;;) {
     const health = (await (await fetch(`${url}/v1/health`)).json()) as { readonly status: string }
-    if (health.status === 'ok') break
+    if (health.status === 'ok') return
     await delay(500)
   }
-  const { data } = (await (await fetch(`${url}/v1/coverage`, { headers: HEADERS })).json()) as {
-    readonly data: readonly { readonly from_slot: number; readonly from: string }[]
-  }
-  const { from_slot: slot, from } = data[0]!
-  return { slot, time: Math.floor(Date.parse(`${from.replace(' ', 'T')}Z`) / 1_000) }
 }
 
+/** Ends a process by SIGKILL, if it has not ended. */
 async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   child.kill('SIGKILL')
   await ended
@@ -80,20 +80,25 @@ async function killed(child: ChildProcess): Promise<void> {
 
 const directory = await mkdtemp(join(tmpdir(), 'millrace-import-beside-'))
 const isApart = leaveServersACore()
-const server = await startService(directory, [], { env: WITHOUT_LIMITS })
+const server = await startService(join(directory, 'live'), [], { env: WITHOUT_LIMITS })
 let importing: ChildProcess | null = null
 try {
   if (isApart) giveServersCore(server.pid)
+  await ready(server.url)
   const file = join(directory, 'trades.csv')
-  await pipeline(Readable.from(csv(await firstLive(server.url))), createWriteStream(file))
+  await pipeline(Readable.from(csv(BEFORE)), createWriteStream(file))
   const victim = restVictim(server.url, ADMIN_KEY)
   await feel(victim, seconds)
   const turns: { readonly alone: Felt; readonly beside: Felt; readonly ratio: number }[] = []
   for (let round = 0; round < rounds; round++) {
     const alone = await feel(victim, seconds)
-    const child = spawn(process.execPath, [CLI, 'archive', 'import', file, '--data-dir', directory], {
-      stdio: ['ignore', 'ignore', 'inherit']
-    })
+    const child = spawn(
+      process.execPath,
+      [CLI, 'archive', 'import', file, '--data-dir', join(directory, `archive-${round}`)],
+      {
+        stdio: ['ignore', 'ignore', 'inherit']
+      }
+    )
     importing = child
     const beside = await feel(victim, seconds)
     // An import that has ended proves nothing.
