@@ -1,7 +1,7 @@
 import type { ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { withActiveHour } from './active-hours.ts'
-import { bucketStart } from './candles.ts'
+import { bucketStart } from './buckets.ts'
 import { decimalsOf } from './listing.ts'
 import { formedUsd } from './price.ts'
 import type { TokenRow } from './registry-rows.ts'

@@ -54,14 +54,22 @@ export function extendPage<Row extends Before, Before>(
 }
 
 /** Returns a closed page as an open one: with its rows as stored, and their addresses. */
-export function packedPage<Row extends Before, Before>(codec: RowCodec<Row, Before>, page: RowPage<Row>): RowPage<Row> {
+export function packedPage<Row extends Before, Before>(
+  codec: RowCodec<Row, Before>,
+  page: RowPage<Row>
+): RowPage<Row> {
   const keys = new KeyTable()
   scratch.clear()
   writeRows(codec, scratch, page.rows, keys)
   return { ...page, packed: scratch.latin1(), keys: keys.keys }
 }
 
-function writeRows<Row extends Before, Before>(codec: RowCodec<Row, Before>, out: ByteWriter, rows: readonly Row[], keys: KeyTable): void {
+function writeRows<Row extends Before, Before>(
+  codec: RowCodec<Row, Before>,
+  out: ByteWriter,
+  rows: readonly Row[],
+  keys: KeyTable
+): void {
   let before: Row | null = null
   for (const row of rows) {
     codec.write(out, row, before, keys)
