@@ -61,7 +61,7 @@ export async function openPageWorld(
 export interface OpenedPage extends WatchedPage {
   readonly stream: PlayedStream
   /** Lets a second of the page's time pass in each poll, until a condition holds. */
-  later(condition: () => Promise<boolean> | boolean, what: string): Promise<void>
+  readonly later: (condition: () => Promise<boolean> | boolean, what: string) => Promise<void>
 }
 
 export async function openPage(
