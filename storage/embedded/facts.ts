@@ -33,7 +33,7 @@ async function checkFormat(level: Level): Promise<void> {
   if (stored === undefined) return level.put(FORMAT_KEY, Buffer.of(FACTS_FORMAT), { sync: true })
   if (stored[0]! <= FACTS_FORMAT) return
   const what = `the store of the archive's facts in ${level.location}`
-  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, stored[0]!, [FACTS_FORMAT]))
+  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, stored[0]!, FACTS_FORMAT))
 }
 
 class EmbeddedFacts implements FactStore {

@@ -21,7 +21,7 @@ export function refuseFormat(directory: string, format: number): void {
   if (format > ARCHIVE_FORMAT)
     throw new ServiceError(
       ERRORS.STORAGE_UNAVAILABLE,
-      formatRefusal(`the store in ${directory}`, format, [OLDEST_FORMAT, ARCHIVE_FORMAT])
+      formatRefusal(`the store in ${directory}`, format, ARCHIVE_FORMAT, OLDEST_FORMAT)
     )
   if (format < OLDEST_FORMAT)
     throw new ServiceError(

@@ -76,7 +76,7 @@ async function checkFormat(client: CqlClient, keyspace: string): Promise<void> {
   const format = (row['value'] as Buffer)[0]!
   if (format <= FACTS_FORMAT) return
   const what = `the store of the archive's facts in the keyspace ${keyspace}`
-  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, format, [FACTS_FORMAT]))
+  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, format, FACTS_FORMAT))
 }
 
 class CqlFacts implements FactStore {

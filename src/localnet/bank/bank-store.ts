@@ -130,7 +130,7 @@ export class BankStore implements ChainStore {
       const stored: unknown = JSON.parse(decoder.decode(head))
       const { format } = z.object({ format: z.number() }).parse(stored)
       if (format > LOCALNET_FORMAT)
-        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, format, [LOCALNET_FORMAT]))
+        throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, format, LOCALNET_FORMAT))
       return headSchema.parse(stored)
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause

@@ -49,7 +49,7 @@ export async function readManifest(folder: string): Promise<BackupManifest | nul
   }
   const format = (value as { format?: unknown } | null)?.format
   if (typeof format === 'number' && format > BACKUP_FORMAT)
-    throw new Error(formatRefusal(`the backup ${folder}`, format, [BACKUP_FORMAT]))
+    throw new Error(formatRefusal(`the backup ${folder}`, format, BACKUP_FORMAT))
   const reading = schema.safeParse(value)
   if (!reading.success) throw new Error(`${join(folder, MANIFEST)} is damaged`)
   return reading.data
