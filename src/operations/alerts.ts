@@ -12,7 +12,7 @@ export const ALERTS: readonly Alert[] = [
     expr: 'up{job="millrace"} == 0',
     for: '1m',
     summary: '{{ $labels.instance }} does not answer',
-    meaning: 'A process has ended, hangs, or cannot be reached. Its clients get no answer.',
+    meaning: 'A process has exited, hangs, or cannot be reached. Its clients get no answer.',
     look: 'The log of the process, and the exit code in its unit. Exit code 1 follows a line that names the fault.',
     action: 'Restart the process. It continues at the last committed block.',
     firedBy: [{ series: `up{${AT}}`, values: '0x10' }]
@@ -45,7 +45,7 @@ export const ALERTS: readonly Alert[] = [
     expr: 'max by (job, lease) (millrace_lease_held) == 0',
     for: '1m',
     summary: 'No process holds the lease {{ $labels.lease }}',
-    meaning: 'Nobody does the work of a lease: ingest, or the deliveries of a share of the tenants.',
+    meaning: 'No process does the work of a lease: ingest, or the deliveries of a share of the tenants.',
     look: 'Whether a process of the role runs, and whether Redis answers.',
     action: 'Start a process of the role. A takeover takes less than 5 s.',
     firedBy: [{ series: `millrace_lease_held{${AT}, lease="ingest"}`, values: '0x10' }]
@@ -187,7 +187,7 @@ export const ALERTS: readonly Alert[] = [
     summary: '{{ $value }} webhooks of {{ $labels.instance }} are behind',
     meaning: 'Their events are read from the log, and arrive late.',
     look: '`millrace_webhook_post_seconds`: a receiver that takes longer than a second is the usual cause.',
-    action: 'None for a single receiver. If all are behind, add a delivery process.',
+    action: 'Nothing for a single receiver. If all are behind, add a delivery process.',
     firedBy: [{ series: `millrace_webhooks{${AT}, state="behind"}`, values: '2x10' }]
   },
   {
@@ -268,9 +268,9 @@ export const ALERTS: readonly Alert[] = [
     expr: 'increase(millrace_mirror_failures_total[15m]) > 3',
     for: '0m',
     summary: 'The mirror of program accounts of {{ $labels.instance }} restarts again and again',
-    meaning: '`getProgramAccounts` and its REST twin may answer from an older slot.',
+    meaning: '`getProgramAccounts` and its REST equivalent may answer from an older slot.',
     look: '`GET /v1/admin/programs`, and the node that sends account updates.',
-    action: 'Restore the node, or name another one.',
+    action: 'Restore the node, or configure another one.',
     firedBy: [{ series: `millrace_mirror_failures_total{${AT}}`, values: '0+1x20' }]
   },
   {

@@ -22,7 +22,7 @@ export const HEALTH_NOTES: Readonly<Record<ReasonCode, Omit<OperatorNote, 'meani
   chain_left: {
     look: 'The log line `the stored blocks may be on a fork`, and the slots of all nodes.',
     action:
-      'If one node was restored to an older state, remove it from the list. Otherwise wait: blocks of the lost fork are removed, and stream clients are told.'
+      'If one node was restored to an older state, remove it from the list. Otherwise wait: blocks of the lost fork are removed, and stream clients are notified.'
   },
   store_damaged: {
     look: '`npx millrace verify --store` lists the damaged files.',

@@ -8,7 +8,7 @@ export const PROBLEM_NOTES: Readonly<Record<string, Omit<OperatorNote, 'meaning'
   },
   draining: {
     look: 'Whether somebody is stopping the process.',
-    action: 'None. If balancers still send requests, drain them first.'
+    action: 'Nothing. If balancers still send requests, drain them first.'
   },
   storage_unavailable: {
     look: '`store_away` and `store_damaged` in `/v1/health`, and `millrace_storage_outage_seconds`.',
@@ -20,7 +20,7 @@ export const PROBLEM_NOTES: Readonly<Record<string, Omit<OperatorNote, 'meaning'
   },
   index_loading: {
     look: 'The age of the process. Loading ends within seconds of a start.',
-    action: 'None, unless it lasts for minutes: then the store is slow.'
+    action: 'Nothing, unless it lasts for minutes: then the store is slow.'
   },
   upstream_error: {
     look: '`npx millrace nodes`, and `millrace_rpc_node_requests_total` by node and outcome.',
@@ -40,7 +40,7 @@ export const PROBLEM_NOTES: Readonly<Record<string, Omit<OperatorNote, 'meaning'
   },
   restarting: {
     look: '`/v1/admin/tree`: the component with the newest restart, and its last error.',
-    action: 'None for a single restart. If it restarts again and again, report its error.'
+    action: 'Nothing for a single restart. If it keeps restarting, report its error.'
   },
   role_missing: {
     look: '`npx millrace fleet`, `role_missing` in `/v1/health`, and the log of the processes of that role.',
