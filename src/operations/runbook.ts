@@ -23,7 +23,7 @@ export function runbookText({ alerts, reasons, errors }: RunbookFacts): string {
     '',
     '<!-- Written by `node src/operations/write.ts` from the declarations in src/operations. -->',
     '',
-    'What to do about each alert, each reason of `/v1/health`, and each problem code of status 500 or more. Start with',
+    'Actions for each alert, each reason of `/v1/health`, and each problem code of status 500 or more. Start with',
     '`/v1/health`, then `/v1/admin/tree` with the admin key, then the log.',
     '',
     '## Alerts',
