@@ -10,7 +10,7 @@ export const PLAN_COLUMNS = [
 ]
 
 export const PRECISION =
-  'Disk and memory are good to half, cores to a factor of two. Measure your own service: `millrace storage`, `/metrics`.'
+  'Disk and memory are accurate to within 50 %, cores to a factor of two. Measure your own service: `millrace storage`, `/metrics`.'
 
 /** Formats a plan as rows of a table, for people. Nothing is shown as null. */
 export const planRows = ({ products, total }: Plan): Readonly<Record<string, string | null>>[] =>
