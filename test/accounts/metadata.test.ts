@@ -192,16 +192,19 @@ t.test('the overview has what the accounts state once they are read, and asks no
   t.equal((await app.get(`/v1/tokens/${WSOL}/price`)).status, 200)
 })
 
-t.test('a process without a node has no routes of accounts, and serves the others', async (t) => {
-  const app = await marketApp(t, undefined, { accounts: null })
-  for (const path of [
-    `/v1/metadata/${WSOL}`,
-    `/v1/metadata?mints=${WSOL}`,
-    `/v1/wallets/${WSOL}/token-accounts`
-  ])
-    t.match(await app.get(path), { status: 404, body: { detail: 'no such route' } })
-  t.equal((await app.get(`/v1/tokens/${WSOL}`)).status, 200)
-})
+t.test(
+  'a process without a node refuses routes of accounts by its lack, and serves the others',
+  async (t) => {
+    const app = await marketApp(t, undefined, { accounts: null })
+    for (const path of [
+      `/v1/metadata/${WSOL}`,
+      `/v1/metadata?mints=${WSOL}`,
+      `/v1/wallets/${WSOL}/token-accounts`
+    ])
+      t.match(await app.get(path), { status: 503, body: { code: 'not_served_here' } })
+    t.equal((await app.get(`/v1/tokens/${WSOL}`)).status, 200)
+  }
+)
 
 t.test(
   'the fields behind a URI are in an answer where the operator has allowed it, with a state of their own',
