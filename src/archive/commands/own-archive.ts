@@ -4,13 +4,8 @@ import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { sleep, systemPorts } from '../../ports.ts'
 import type { ArchivePlace } from '../archive-place.ts'
 import { StoredState } from '../facts/import-state.ts'
-import {
-  archiveConfigOf,
-  archivePlaceOf,
-  openArchive,
-  openArchiveFacts,
-  openCoordination
-} from '../../store/opening.ts'
+import { openCoordination } from '../../store/coordination.ts'
+import { archiveConfigOf, archivePlaceOf, openArchive, openArchiveFacts } from '../../store/opening.ts'
 import type { Lease, Leases } from '../../../storage/cluster/coordination.ts'
 import type { FactStore, Storage } from '../../../storage/port.ts'
 import { beginState } from './earlier-archive.ts'
