@@ -92,15 +92,24 @@ testWithFixtures(t, 'a fleet of processes', (t) =>
           async () => (await metricOf(delivery, 'millrace_shards_held{product="webhooks"}')) === 32,
           'its shards'
         )
-        const listed = await runMillrace(['fleet', '--json', '--url', gateway.url, '--key', ADMIN_KEY])
-        t.equal(listed.code, 0, listed.stderr)
-        const rows = listed.stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Record<string, unknown>)
+        const listedRows = async (): Promise<Record<string, unknown>[]> => {
+          const listed = await runMillrace(['fleet', '--json', '--url', gateway.url, '--key', ADMIN_KEY])
+          t.equal(listed.code, 0, listed.stderr)
+          return listed.stdout
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line) as Record<string, unknown>)
+        }
+        const shardsOfDelivery = (rows: readonly Record<string, unknown>[]): number | undefined => {
+          const owner = rows.find(({ roles }) => String(roles) === 'delivery')
+          return (owner?.['shards'] as Record<string, string[]>)['webhooks']?.length
+        }
+        await until(
+          async () => shardsOfDelivery(await listedRows()) === 32,
+          'the gateway hears of the shards with the next announcement'
+        )
+        const rows = await listedRows()
         t.equal(rows.length, 3)
-        const owner = rows.find(({ roles }) => String(roles) === 'delivery')
-        t.equal((owner?.['shards'] as Record<string, string[]>)['webhooks']?.length, 32)
         t.match(rows.find(({ roles }) => String(roles) === 'ingest,gateway')?.['shards'], {
           ingest: ['ingest']
         })

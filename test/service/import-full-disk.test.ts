@@ -17,7 +17,7 @@ const ROWS = 3_000
 const POINTS = [
   ['full-facts', 2],
   ['full-blocks', 1],
-  ['full-blocks', 500]
+  ['full-blocks', 3]
 ] as const
 
 if (!canMount()) notRun(t, NAME, 'this process may not mount a file system')
