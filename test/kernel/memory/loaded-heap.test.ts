@@ -22,16 +22,16 @@ t.test(
   }
 )
 
-/** Replaces objects that outlive the young generation until the heap is given room, or for two million of them. */
+/** Replaces objects that outlive the young generation until the heap is given room, or for 400 million of them. */
 const CHURN = `
   import { setFlagsFromString } from 'node:v8'
   import { giveHeapRoomUnderLoad } from '${module}'
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString('--heap-growing-percent=1')
   const given = []
-  const end = giveHeapRoomUnderLoad((isLoaded) => given.push(isLoaded), 500)
+  const end = giveHeapRoomUnderLoad((isLoaded) => given.push(isLoaded), 2_000)
   const live = Array.from({ length: 100_000 }, (_, at) => ({ at, list: [at] }))
-  for (let turn = 0; turn < 2_000 && given.length === 0; turn++) {
+  for (let turn = 0; turn < 20_000 && given.length === 0; turn++) {
     for (let at = 0; at < 20_000; at++) live[(turn * 20_000 + at) % live.length] = { at, list: [at] }
     await new Promise((resolve) => setImmediate(resolve))
   }
