@@ -1,8 +1,8 @@
 /**
- * Measures answers that nobody has requested before, beside what a user would build instead: Fastify with `pg` on
- * PostgreSQL, which holds the rows of the requested tokens and wallets with indexes by address and cursor, all in memory.
- * Each URL is requested once; other URLs warm up both sides first. The service starts anew for each scenario. CPU time is
- * that of all processes of a side. PG_BIN names the folder of PostgreSQL's programs.
+ * Measures uncached answers beside an API that a user would build instead: Fastify with `pg` on PostgreSQL, which holds the
+ * rows of the requested tokens and wallets with indexes by address and cursor, all in memory. Each URL is requested once;
+ * other URLs warm up both sides first. The service starts anew for each scenario. CPU time is that of all processes of a side.
+ * PG_BIN names the folder of PostgreSQL's programs.
  *
  *     PG_BIN=/usr/lib/postgresql/15/bin node loadtest/rest-postgres.ts DIRECTORY [trades] [--small] [--only=NAME,…] [--urls=N]
  */

@@ -30,7 +30,7 @@ export interface LedgerPart {
   readonly entries: readonly LedgerEntry[]
 }
 
-/** Is told of an address's entries of a block before they are deleted. */
+/** Receives an address's entries of a block before they are deleted. */
 export type Removing = (part: LedgerPart) => Promise<void>
 
 /** Writes the ledger of watched addresses. Each method may be repeated after a crash, and then completes the work. */

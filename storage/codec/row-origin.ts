@@ -46,17 +46,9 @@ export function writeRowOrigin(
   keys.write(out, row.feePayer)
 }
 
-/**
- * Reads the fields that all rows share into a new object, which the caller completes. `step` is the distance of the cursor
- * from that of the row before, by which a row begins.
- */
-export function readRowOrigin(
-  source: ByteReader,
-  before: RowBefore | null,
-  keys: KeyTable,
-  step = source.count()
-): RowOrigin {
-  const cursor = step + (before?.cursor ?? 0)
+/** Reads the fields that all rows share into a new object, which the caller completes. */
+export function readRowOrigin(source: ByteReader, before: RowBefore | null, keys: KeyTable): RowOrigin {
+  const cursor = source.count() + (before?.cursor ?? 0)
   return {
     cursor,
     slot: source.offset() + Math.floor(cursor / POSITIONS_PER_SLOT),

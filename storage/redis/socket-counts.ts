@@ -9,8 +9,8 @@ const TTL_SECONDS = 86_400
 const RESTORED_AT_ONCE = 100
 
 /**
- * Takes a place for a socket, unless the live processes have as many as there may be. Counts of processes without a
- * heartbeat are removed: their sockets are closed. Replies whether the place was taken.
+ * Takes a place for a socket, unless the live processes hold the maximum together. Counts of processes without a
+ * heartbeat are deleted, because their sockets are closed. Replies with whether the place was taken.
  */
 const TAKE: Script = {
   name: 'millraceTakeSocket',

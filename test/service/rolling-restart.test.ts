@@ -9,7 +9,7 @@ import { ADMIN_KEY, startProcess } from './service-process.ts'
 
 /** Several times as long as the balancer believes an answer of `/ready`. */
 const DELAY_SECONDS = 4
-/** Pause of a caller between two requests, so that the load leaves the machine to the processes. */
+/** Milliseconds between two requests of a caller: without them, the callers use all of the machine. */
 const PAUSE_MS = 10
 
 testWithFixtures(
