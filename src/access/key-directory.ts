@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ALL, apiKeysIn, tenantsIn, type KeyRow, type TenantRow } from '../../storage/access-documents.ts'
+import { ALL, apiKeysIn, type KeyRow, type TenantRow } from '../../storage/access-documents.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import { ServiceError } from '../kernel/errors.ts'
@@ -9,20 +9,15 @@ import { keyState, type Caller } from './caller.ts'
 import { ChangeQueue } from './change-queue.ts'
 import { KeyRing } from './key-ring.ts'
 import type { OriginUse } from './origin-entry.ts'
+import type { OtherProcesses } from './other-processes.ts'
 import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
+import { byVersion } from './stored-versions.ts'
+import { TenantDirectory } from './tenant-directory.ts'
 
 /** Keys of a service, expired and revoked ones included; each takes about 2 KB of memory. */
 export const KEYS_MAX = 100_000
 /** Maximum active keys of a tenant: a hundredth of all, so that no single tenant uses up the keys of the others. */
 export const KEYS_PER_TENANT_MAX = 1_000
-/** Maximum tenants: leaves ten keys for each. */
-export const TENANTS_MAX = 10_000
-
-/** The processes that share the store's keys and tenants. */
-export interface OtherProcesses {
-  /** Notifies them of a change made here. */
-  publish(): void
-}
 
 /**
  * Every tenant and key, in memory, so that a request does not wait for the store. All changes are made here: each is
@@ -37,12 +32,10 @@ export interface OtherProcesses {
  *     newer.
  */
 export class KeyDirectory {
-  readonly #tenantDocuments: ReturnType<typeof tenantsIn>
   readonly #keyDocuments: ReturnType<typeof apiKeysIn>
   readonly #ring: KeyRing
   readonly #others: OtherProcesses | null
-  /** Tenants in order of creation. */
-  #tenants = new Map<string, Stored<TenantRow>>()
+  readonly #tenants: TenantDirectory
   /** Keys as they were last read or written, by id. */
   #stored = new Map<string, Stored<KeyRow>>()
   /** Changes and reloads (D1). */
@@ -54,7 +47,7 @@ export class KeyDirectory {
     others: OtherProcesses | null,
     defaultWorkPerMinute: number | undefined
   ) {
-    this.#tenantDocuments = tenantsIn(documents)
+    this.#tenants = new TenantDirectory(documents, others)
     this.#keyDocuments = apiKeysIn(documents)
     this.#ring = new KeyRing(defaultRatePerMinute, defaultWorkPerMinute)
     this.#others = others
@@ -106,7 +99,7 @@ export class KeyDirectory {
 
   /** All tenants in order of creation. */
   get tenants(): readonly TenantRow[] {
-    return Array.from(this.#tenants.values(), ({ value }) => value)
+    return this.#tenants.rows
   }
 
   /** Units of work a minute of a key that states no limit. */
@@ -136,34 +129,9 @@ export class KeyDirectory {
     return this.#ring.admitsOrigin(origin, nowMs, use)
   }
 
-  /**
-   * Creates a tenant, or returns the tenant that this operation has already created. Rejects with TENANT_EXISTS or
-   * TENANT_LIMIT_REACHED.
-   */
+  /** Creates a tenant, as `TenantDirectory.create` does, and notifies the other processes. */
   createTenant(name: string, nowMs: number, operation: string = randomUUID()): Promise<TenantRow> {
-    return this.#queue.run(async () => {
-      const exists = new ServiceError(ACCESS_ERRORS.TENANT_EXISTS, `there is a tenant ${name} already`)
-      const known = this.#tenants.get(name)?.value
-      if (known?.madeBy === operation) return known
-      if (known !== undefined) throw exists
-      if (this.#tenants.size >= TENANTS_MAX) {
-        throw new ServiceError(
-          ACCESS_ERRORS.TENANT_LIMIT_REACHED,
-          `the limit of ${TENANTS_MAX} tenants is reached`
-        )
-      }
-      const created = await this.#tenantDocuments.insert({ name, createdAtMs: nowMs, madeBy: operation })
-      if (!created.ok) {
-        // The answer to an earlier try of this operation may have been lost.
-        await this.#reload()
-        const stored = this.#tenants.get(name)?.value
-        if (stored?.madeBy === operation) return stored
-        throw exists
-      }
-      this.#tenants.set(name, created.stored)
-      this.#others?.publish()
-      return created.stored.value
-    })
+    return this.#queue.run(() => this.#tenants.create(name, nowMs, operation))
   }
 
   /**
@@ -299,10 +267,10 @@ export class KeyDirectory {
 
   async #reload(): Promise<void> {
     const [tenants, keys] = await Promise.all([
-      this.#tenantDocuments.all(ALL, versionsOf(this.#tenants)),
-      this.#keyDocuments.all(ALL, versionsOf(this.#stored))
+      this.#tenants.read(),
+      this.#keyDocuments.all(ALL, byVersion(this.#stored.values()))
     ])
-    this.#tenants = new Map(tenants.map((tenant) => [tenant.value.name, tenant]))
+    this.#tenants.takeIn(tenants)
     this.#stored = new Map(keys.map((key) => [key.value.id, key]))
     this.#ring.takeIn(keys.map(({ value }) => value))
   }
@@ -317,11 +285,3 @@ function assertRotatable(row: KeyRow, nowMs: number): void {
 
 const rotatedTo = (successor: string | null): string =>
   `this key was rotated; rotate its successor ${successor}`
-
-/** Finds documents by their version. */
-function versionsOf<T>(
-  documents: ReadonlyMap<string, Stored<T>>
-): (version: string) => Stored<T> | undefined {
-  const byVersion = new Map(Array.from(documents.values(), (stored) => [stored.version, stored]))
-  return (version) => byVersion.get(version)
-}

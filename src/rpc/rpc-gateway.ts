@@ -1,21 +1,16 @@
-import type { Caller } from '../access/caller.ts'
 import type { WorkCount } from '../access/work-meter.ts'
 import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import type { Clock } from '../ports.ts'
 import { endPieces } from '../node/ended-pieces.ts'
 import { callKey } from './answer-cache.ts'
+import { planElement, planNodeCall, type ElementPlan } from './element-plan.ts'
 import type { ReplyFacts, RpcGateway, RpcReply, RpcRequestContext } from './gateway.ts'
 import type { RpcMethod, MethodTable } from './methods.ts'
 import { batchBody, errorBody, MadePieces, resultBody, whole, wrapped } from './reply-body.ts'
-import { requiredState, type RequiredState } from './required-state.ts'
 import type { ParsedRequest, RequestElement, RequestedCall } from './requests.ts'
 import {
   ANSWER_BYTES_MAX,
   ANSWER_TOO_LARGE,
-  methodNotFound,
-  methodRejected,
-  NO_NODE,
-  NOT_PROCESSED,
   refusedByNode,
   scopeMissing,
   TOOK_TOO_LONG,
@@ -63,17 +58,6 @@ const COPIED_BYTES_MAX = 16 * 1024
 /** The genesis of mainnet-beta, which identifies the cluster (src/docs/rpc.md). */
 export const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** Route of an element's answer: refused, by this process, or by a node. */
-type Plan =
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly id: string | null }
-  | { readonly kind: 'here'; readonly call: RequestedCall; readonly method: RpcMethod }
-  | {
-      readonly kind: 'node'
-      readonly call: RequestedCall
-      readonly upstream: UpstreamCall
-      readonly reads: SharedReads
-    }
-
 /** The answer to an element. */
 interface ElementAnswer {
   readonly status: number
@@ -101,13 +85,13 @@ export class Gateway implements RpcGateway {
     }
     if (request.kind === 'batch') return this.#batch(request.elements, context)
     const { element } = request
-    const answered = this.#single(this.#plan(element, context), context)
+    const answered = this.#single(planElement(element, context.caller, this.#deps), context)
     if (element.kind === 'call' && element.id === null) return unanswered(answered)
     return answered
   }
 
   async #batch(elements: readonly RequestElement[], context: RpcRequestContext): Promise<RpcReply> {
-    const plans = elements.map((element) => this.#plan(element, context))
+    const plans = elements.map((element) => planElement(element, context.caller, this.#deps))
     context.work?.count('call', elements.length - 1)
     const answers: ElementAnswer[] = []
     const asked = plans.flatMap((plan, at) =>
@@ -127,7 +111,7 @@ export class Gateway implements RpcGateway {
     const reads = (await this.#deps.reads?.readAll(upstreams, context.signal, inTurn)) ?? []
     await others
     for (const [index, { at, upstream }] of asked.entries()) {
-      const plan = plans[at] as Extract<Plan, { kind: 'node' }>
+      const plan = plans[at] as Extract<ElementPlan, { kind: 'node' }>
       const read = reads[index]!
       answers[at] = this.#fromNode(plan.call, upstream, read, context, COPIED_BYTES_MAX)
     }
@@ -150,44 +134,7 @@ export class Gateway implements RpcGateway {
     return { status: isRejected ? 403 : 200, body: batchBody(bodies), facts: NO_FACTS }
   }
 
-  /** Decides the route of an element's answer. */
-  #plan(element: RequestElement, { caller }: RpcRequestContext): Plan {
-    if (element.kind === 'invalid') return { kind: 'refused', refusal: element.refusal, id: element.id }
-    const { id } = element
-    const found = this.#deps.methods.find(element.method)
-    if (found.kind === 'unknown') return { kind: 'refused', refusal: methodNotFound(element.method), id }
-    if (found.kind === 'rejected')
-      return { kind: 'refused', refusal: methodRejected(element.method, found.see), id }
-    const { method } = found
-    if (!caller.scopes.includes(method.scope))
-      return { kind: 'refused', refusal: scopeMissing(method.scope), id }
-    const required = requiredState(method, element.paramsValue)
-    // Its refusals name the field.
-    if (method.isLocal) return { kind: 'here', call: element, method }
-    if (method.refusesProcessed && required.commitment === 'processed')
-      return { kind: 'refused', refusal: NOT_PROCESSED, id }
-    return this.#planOfNode(element, method, caller, required)
-  }
-
-  /** Plans a call that a node answers. */
-  #planOfNode(
-    call: RequestedCall,
-    method: RpcMethod,
-    caller: Caller,
-    { commitment, minContextSlot }: RequiredState
-  ): Plan {
-    const { reads, floors } = this.#deps
-    if (reads === null) return { kind: 'refused', refusal: NO_NODE, id: call.id }
-    const floor =
-      method.slot === 'none' && method.cache !== 'by-slot'
-        ? 0
-        : floors.of(caller.keyId, commitment, reads.reached(commitment))
-    const minSlot = Math.max(minContextSlot, floor)
-    const upstream = { method, params: call.params, commitment, minSlot, minContextSlot }
-    return { kind: 'node', call, upstream, reads }
-  }
-
-  #single(plan: Plan, context: RpcRequestContext): ElementAnswer | Promise<ElementAnswer> {
+  #single(plan: ElementPlan, context: RpcRequestContext): ElementAnswer | Promise<ElementAnswer> {
     if (plan.kind === 'refused') return this.#refused(plan.refusal, plan.id, 'rejected')
     if (plan.kind === 'here') return this.#here(plan.call, plan.method, context)
     const { call, upstream, reads } = plan
@@ -218,7 +165,7 @@ export class Gateway implements RpcGateway {
 
   /** Answers the elements that this process computes, sequentially, within the bytes and the time of one request. */
   async #allHere(
-    plans: readonly Plan[],
+    plans: readonly ElementPlan[],
     answers: ElementAnswer[],
     context: RpcRequestContext
   ): Promise<void> {
@@ -272,11 +219,7 @@ export class Gateway implements RpcGateway {
         return this.#refused(TOOK_TOO_LONG, call.id, 'error')
       throw error
     }
-    if ('isForNode' in made)
-      return this.#single(
-        this.#planOfNode(call, method, caller, requiredState(method, call.paramsValue)),
-        context
-      )
+    if ('isForNode' in made) return this.#single(planNodeCall(call, method, caller, this.#deps), context)
     if ('refusal' in made) return this.#refused(made.refusal, call.id, 'error')
     const body = resultBody(made.result, id)
     work?.count('kibibyte', body.length / 1024)

@@ -40,6 +40,8 @@ export interface Wallet {
 }
 
 const WITHIN_MS = 300_000
+/** Interval in milliseconds between queries of a status: longer than most notifications take. */
+const QUERY_MS = 2_000
 const MINT_BYTES = 82
 const DECIMALS = 6
 /** Lamports above every balance. */
@@ -51,9 +53,12 @@ export const payTo = (from: Keypair, toPubkey: PublicKey, lamports: number): Tra
 /**
  * Runs the steps of a wallet that uses web3.js on a node: an airdrop, a transfer, a mint and a transfer of its tokens. Then
  * come a lookup table, a versioned transaction that uses the table, and a transaction that fails. Each transaction is sent,
- * confirmed by a subscription to its signature, and then queried for its slot.
+ * confirmed by a subscription to its signature, and then queried for its slot. `outcome` tells how it is confirmed.
  */
-export async function walkThrough(connection: Connection): Promise<{ flows: Flow[]; wallet: Wallet }> {
+export async function walkThrough(
+  connection: Connection,
+  outcome: OutcomeOf = notifiedOutcome
+): Promise<{ flows: Flow[]; wallet: Wallet }> {
   const payer = Keypair.generate()
   const [owner, receiver] = [payer.publicKey, Keypair.generate().publicKey]
   const flows: Flow[] = []
@@ -70,14 +75,14 @@ export async function walkThrough(connection: Connection): Promise<{ flows: Flow
     const { blockhash } = await connection.getLatestBlockhash('confirmed')
     const transaction = signed(instructions, signers, blockhash, table)
     const signature = encodeBase58(transaction.signatures[0]!)
-    const told = outcomeOf(connection, signature)
+    const told = outcome(connection, signature)
     told.catch(() => undefined)
     await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
     await landed(name, signature, told)
   }
 
   const airdrop = await connection.requestAirdrop(owner, 100 * LAMPORTS_PER_SOL)
-  await landed('airdrop', airdrop, outcomeOf(connection, airdrop))
+  await landed('airdrop', airdrop, outcome(connection, airdrop))
   await land('transfer', [payTo(payer, receiver, LAMPORTS_PER_SOL)])
   const mint = Keypair.generate()
   const [from, to] = [associatedAccount(owner, mint.publicKey), associatedAccount(receiver, mint.publicKey)]
@@ -135,10 +140,14 @@ export function moveTokens(
   return transferChecked(tokens, mint, associatedAccount(receiver, mint), payer.publicKey, amount, DECIMALS)
 }
 
-/** Resolves with the error of a transaction, or null, as its subscription reports it at confirmation. */
-function outcomeOf(connection: Connection, signature: string): Promise<unknown> {
+/** Resolves with the error of a transaction at its confirmation, or null. */
+type OutcomeOf = (connection: Connection, signature: string) => Promise<unknown>
+
+/** The outcome as the subscription to the signature reports it. */
+function notifiedOutcome(connection: Connection, signature: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`nobody tells of ${signature}`)), WITHIN_MS)
+    timer.unref()
     connection.onSignature(
       signature,
       ({ err }) => {
@@ -148,6 +157,28 @@ function outcomeOf(connection: Connection, signature: string): Promise<unknown> 
       'confirmed'
     )
   })
+}
+
+/**
+ * The outcome as the subscription or the status reports it, whichever is first, as web3.js itself confirms. For a node of
+ * others on a starved machine: it may lose a notification.
+ */
+export async function reportedOutcome(connection: Connection, signature: string): Promise<unknown> {
+  let isOver = false
+  const queried = async (): Promise<unknown> => {
+    for (;;) {
+      await delay(QUERY_MS)
+      if (isOver) return null
+      const { value } = await connection.getSignatureStatus(signature)
+      const reached = value?.confirmationStatus
+      if (reached === 'confirmed' || reached === 'finalized') return value!.err
+    }
+  }
+  try {
+    return await Promise.race([notifiedOutcome(connection, signature), queried()])
+  } finally {
+    isOver = true
+  }
 }
 
 async function slotOf(connection: Connection, signature: string): Promise<number> {

@@ -9,7 +9,7 @@ import { RealPool, SWAP_PROGRAM } from '../node/real-pool.ts'
 import { readBothWays } from '../node/real-readers.ts'
 import { RealValidator, testWithValidator } from '../node/real-validator.ts'
 import { swapProgram } from '../node/swap-program.ts'
-import { closeConnection, walkThrough } from '../node/web3-flows.ts'
+import { closeConnection, reportedOutcome, walkThrough } from '../node/web3-flows.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { faultsOf, linesWith, slotOf, until } from './asking.ts'
@@ -71,7 +71,7 @@ testWithValidator(
     await reach(1)
     t.comment(`read after ${seconds()} s`)
     const first = Math.max(...(await heads()), ...readers.map(({ blocks }) => [...blocks.keys()][0]!))
-    const { flows, wallet } = await walkThrough(connection)
+    const { flows, wallet } = await walkThrough(connection, reportedOutcome)
     const pool = await RealPool.open(connection, wallet.payer, cash)
     const load = new RealLoad(connection, wallet, pool)
     t.teardown(() => load.end())

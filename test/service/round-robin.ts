@@ -10,6 +10,8 @@ interface Backend {
   readonly url: string
   readonly agent: Agent
   isReady: boolean
+  /** Its last answer of `/ready`, or the error. */
+  said: string
   askedAtMs: number
 }
 
@@ -50,7 +52,13 @@ export class RoundRobin {
   }
 
   add(url: string): void {
-    this.#backends.push({ url, agent: new Agent({ connections: 4 }), isReady: false, askedAtMs: -Infinity })
+    this.#backends.push({
+      url,
+      agent: new Agent({ connections: 4 }),
+      isReady: false,
+      said: 'nothing',
+      askedAtMs: -Infinity
+    })
   }
 
   async #forward(path: string, key: unknown): Promise<{ readonly status: number; readonly body: string }> {
@@ -73,16 +81,19 @@ export class RoundRobin {
         return { status: 502, body: JSON.stringify({ code: String((error as { code?: string }).code) }) }
       }
     }
-    return { status: 502, body: JSON.stringify({ code: 'no process is ready' }) }
+    const said = this.#backends.map(({ url, said }) => `${url} said ${said}`).join(', ')
+    return { status: 502, body: JSON.stringify({ code: `no process is ready: ${said}` }) }
   }
 
   async #isReady(backend: Backend): Promise<boolean> {
     if (backend.isReady && performance.now() - backend.askedAtMs < READY_MS) return true
     const askedAtMs = performance.now()
     try {
-      const { status } = await fetch(`${backend.url}/ready`)
-      backend.isReady = status === 200
-    } catch {
+      const answer = await fetch(`${backend.url}/ready`)
+      backend.said = `${answer.status} ${await answer.text()}`
+      backend.isReady = answer.status === 200
+    } catch (error) {
+      backend.said = String((error as Error).cause ?? error)
       backend.isReady = false
     }
     backend.askedAtMs = askedAtMs
