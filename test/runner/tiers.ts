@@ -60,16 +60,18 @@ export const isHeavy = (path: string): boolean => HEAVY.test(path)
 /**
  * Files of the full tier: what several processes or CQL nodes do together, what a service does on a validator beside the one
  * of `real-node`, long series of kills and of generated requests, recipes on copies of the house, all views of the explorer,
- * all checks of a JSON-RPC endpoint, and tools that are downloaded: generators of clients, other runtimes. `npm test` keeps
+ * all checks of a JSON-RPC endpoint, examples of the client, the test servers themselves, and tools that are downloaded:
+ * generators of clients, other runtimes. `npm test` keeps
  * one service of each product with its kill, and one session of a browser.
  */
 export const FULL = [
   /^test\/.*-(cluster|validator|recipe)\.test\.ts$/,
   /^test\/storage\/(scylla-(faults|lives|amendments|seam)|redis-leases)\./,
   /^test\/service\/(failing-store|import-full-disk|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept|new-user)\./,
+  /^test\/service\/(dearest-requests|localnet-scylla|rolling-restart|same-answers|sigkill)\./,
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
   /^test\/(cli\/(conformance|export-python)|archive\/rows\/pyarrow)\./,
-  /^test\/client\/(generators|runtimes)\./,
+  /^test\/client\/(examples|generators|runtimes)\.|^test\/servers\/servers\./,
   /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/(explorer|page-(long|states))\./
 ]
 export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))
