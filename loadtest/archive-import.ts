@@ -32,7 +32,7 @@ import type { Level } from '../storage/embedded/level.ts'
 import { ROW_KINDS } from '../storage/row-kinds.ts'
 import { MINTS, TRADES_PER_SLOT, writeTradeRows } from './archive/generated-rows.ts'
 import { diskBytes } from './disk-bytes.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 
 /**
  * Imports a Parquet file of generated trades into an embedded archive: the rates of reading, of storing facts and of folding,
@@ -55,9 +55,9 @@ try {
   const path = join(directory, 'trades.parquet')
   writeTradeRows(path, rows, SEED)
   const config = configIn(join(directory, 'data'))
-  const imported = await importFile(config, path)
-  const bytes = await bytesOf(config)
-  const reads = await readsOf(config, path)
+  const imported = reported('import', await importFile(config, path))
+  const bytes = reported('bytes_per_trade', await bytesOf(config))
+  const reads = reported('reads', await readsOf(config, path))
   if (isProfile) process.stdout.write(`${JSON.stringify({ imported, bytes, reads }, null, 1)}\n`)
   else
     await writeResult('archive-import', {
@@ -68,7 +68,7 @@ try {
       import: imported,
       bytes_per_trade: bytes,
       reads,
-      bare_engine: await bareEngine(path),
+      bare_engine: reported('bare_engine', await bareEngine(path)),
       duckdb: duckDb(path)
     })
 } finally {

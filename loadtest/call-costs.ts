@@ -28,7 +28,7 @@ import { block, buy, NOON, solSale } from '../test/market/world.ts'
 import { withAccountService } from './account-service.ts'
 import { numberedAddress, OWNERS_MS, storeHolderList } from './holder-list.ts'
 import { holderReading } from './holder-reading.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { searchedNames } from './searched-names.ts'
 import { accountMint, accountOf, accountOwner, MINT, OWNER, PROGRAM, SLOT } from './token-accounts.ts'
 
@@ -148,7 +148,7 @@ async function measured(
       const began = process.cpuUsage()
       for (let i = 0; i < count; i++) await ask(n++)
       const { user, system } = process.cpuUsage(began)
-      if (round > 0) (times[name] ??= []).push((user + system) / 1_000 / count)
+      if (round > 0) (times[name] ??= []).push(reported(name, (user + system) / 1_000 / count))
     }
   return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)]))
 }

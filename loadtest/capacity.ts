@@ -22,7 +22,7 @@ import { ROW_KINDS, type Stay } from '../storage/row-kinds.ts'
 import { diskBytes } from './disk-bytes.ts'
 import { ensureMarketStore } from './market-store.ts'
 import { marketOf } from './market/population.ts'
-import { readResult, writeResult } from './result.ts'
+import { readResult, reported, writeResult } from './result.ts'
 import { ADMIN_KEY } from './service-process.ts'
 import { compactStore } from './settled-store.ts'
 
@@ -44,11 +44,17 @@ try {
     ...readResult('capacity', part === 'disk' ? ['node_requests'] : disk),
     ...(part === 'disk'
       ? {
-          trades: await tradeBytes(join(directory, 'market')),
-          bytes_a_submission: await submissionBytes(join(directory, 'submissions')),
-          bytes_a_mirrored_account: await accountBytes(join(directory, 'accounts'))
+          trades: reported('trades', await tradeBytes(join(directory, 'market'))),
+          bytes_a_submission: reported(
+            'bytes_a_submission',
+            await submissionBytes(join(directory, 'submissions'))
+          ),
+          bytes_a_mirrored_account: reported(
+            'bytes_a_mirrored_account',
+            await accountBytes(join(directory, 'accounts'))
+          )
         }
-      : { node_requests: await nodeRequests(directory) })
+      : { node_requests: reported('node_requests', await nodeRequests(directory)) })
   })
 } finally {
   await rm(directory, { recursive: true, force: true })

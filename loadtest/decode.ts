@@ -12,7 +12,7 @@ import { decodeTransaction } from '../src/chain/decode.ts'
 import { readRpcTransaction } from '../src/chain/rpc/transaction.ts'
 import { fixturesDirectory, listFixtures } from './fixtures.ts'
 import { compareTrades } from './decode-differences.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 
 type PeerTransaction = Parameters<DexParser['parseAll']>[0]
 
@@ -73,6 +73,7 @@ while (Object.values(spent).some(({ ms }) => ms < secondsPerSide * 1000)) {
 const rates = Object.fromEntries(
   Object.entries(spent).map(([name, { ms, transactions }]) => [name, Math.round((transactions / ms) * 1000)])
 )
+reported('transactions_per_second', rates)
 const differences = compareTrades(ours, peers)
 
 await writeResult('decode', {

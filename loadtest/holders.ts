@@ -15,7 +15,7 @@ import { mintData, tokenAccountData } from '../test/accounts/account-data.ts'
 import { block, buy, NOON, solSale } from '../test/market/world.ts'
 import { withAccountService, type AccountService } from './account-service.ts'
 import { numberedAddress, OWNERS_MS, storeHolderList } from './holder-list.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 
 const HELP = `Usage: node loadtest/holders.ts [--small] [--holdings]
 
@@ -63,11 +63,14 @@ async function measureHolders({ app, node, get }: AccountService, count: number,
   return {
     count,
     page: PAGE,
-    asked_again: await compared(rounds, bare, async () => get(path)),
-    after_a_block: await compared(rounds, bare, async () => {
-      app.nowMs += OWNERS_MS
-      await get(path)
-    })
+    asked_again: reported('holders.asked_again', await compared(rounds, bare, async () => get(path))),
+    after_a_block: reported(
+      'holders.after_a_block',
+      await compared(rounds, bare, async () => {
+        app.nowMs += OWNERS_MS
+        await get(path)
+      })
+    )
   }
 }
 
@@ -103,11 +106,14 @@ async function measureHoldings({ app, node, get }: AccountService, count: number
   const ask = (): Promise<void> => get(path)
   return {
     token_accounts: count,
-    asked_again: await compared(rounds, bare, ask),
-    anew: await compared(rounds, bare, async () => {
-      app.nowMs += ANSWER_MS
-      await ask()
-    })
+    asked_again: reported('holdings.asked_again', await compared(rounds, bare, ask)),
+    anew: reported(
+      'holdings.anew',
+      await compared(rounds, bare, async () => {
+        app.nowMs += ANSWER_MS
+        await ask()
+      })
+    )
   }
 }
 

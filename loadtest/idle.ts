@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 
 /**
  * Measures a localnet on an otherwise idle machine: processor time until it listens; then, once its past is indexed, the
@@ -51,8 +51,8 @@ async function isLive({ url }: MeasuredProcess): Promise<void> {
 
 const directory = await mkdtemp(join(tmpdir(), 'millrace-idle-'))
 try {
-  const first = await measured(directory)
-  const restart = await measured(directory)
+  const first = reported('first_start', await measured(directory))
+  const restart = reported('restart', await measured(directory))
   await writeResult('idle', { seconds_after_live: seconds, first_start: first, restart })
 } finally {
   await rm(directory, { recursive: true, force: true })

@@ -19,7 +19,7 @@ import { encodeBase58 } from '../src/chain/base58.ts'
 import { WSOL } from '../src/market/cash.ts'
 import { giveServersCore, leaveServersACore } from './cores.ts'
 import { feel, restVictim, type Felt } from './neighbours/victims.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { ADMIN_KEY, startService, WITHOUT_LIMITS } from './service-process.ts'
 
 const { values } = parseArgs({
@@ -105,7 +105,7 @@ try {
     if (child.exitCode !== null) throw new Error(`the import ended with ${child.exitCode}; give more --rows`)
     await killed(child)
     importing = null
-    turns.push({ alone, beside, ratio: beside.p99_ms / alone.p99_ms })
+    turns.push(reported('turn', { alone, beside, ratio: beside.p99_ms / alone.p99_ms }))
     await delay(2_000)
   }
   const ratios = turns.map(({ ratio }) => ratio).toSorted((a, b) => a - b)

@@ -22,7 +22,7 @@ import { PriorityFees } from '../src/transactions/priority-fees.ts'
 import { loneIngester } from '../test/actors/ingest/lone-ingester.ts'
 import { diskBytes } from './disk-bytes.ts'
 import { LIVE, readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './recorded-block.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { compactStore } from './settled-store.ts'
 
 /** The maximum that a process tracks. */
@@ -40,7 +40,8 @@ const blockAt = repeated(recorded)
 class Side {
   readonly decoding: DecodingReport
   readonly waits: number[] = []
-  cpuMicros = 0
+  /** Processor time of each block, in microseconds. */
+  readonly cpuMicros: number[] = []
   readonly #directory: string
   readonly #storage: Storage
   readonly #ingester: Ingester
@@ -75,13 +76,13 @@ class Side {
     await this.#ingester.ingest({ block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1000 })
     this.waits.push(performance.now() - started)
     const { user, system } = process.cpuUsage(cpuBefore)
-    this.cpuMicros += user + system
+    this.cpuMicros.push(user + system)
   }
 
   /** Discards the measurements so far: they were the warm-up. */
   begin(): void {
     this.waits.length = 0
-    this.cpuMicros = 0
+    this.cpuMicros.length = 0
   }
 
   get msABlock() {
@@ -91,7 +92,14 @@ class Side {
   }
 
   get cpuMsABlock(): number {
-    return this.cpuMicros / 1000 / this.waits.length
+    return sum(this.cpuMicros) / 1000 / this.cpuMicros.length
+  }
+
+  /** Processor time of a block in each tenth of the run, in milliseconds: it shows whether a growing store costs more. */
+  get cpuMsABlockByTenth(): number[] {
+    const tenth = Math.ceil(this.cpuMicros.length / 10)
+    const tenths = Array.from({ length: 10 }, (_, at) => this.cpuMicros.slice(at * tenth, (at + 1) * tenth))
+    return tenths.flatMap((each) => (each.length === 0 ? [] : sum(each) / 1000 / each.length))
   }
 
   /** Returns whether the store has every block in order, with each of its rows exactly once. */
@@ -142,6 +150,7 @@ const whole = await Side.open(true)
 let peakRss = 0
 await run([whole], () => (peakRss = Math.max(peakRss, process.memoryUsage.rss())))
 const heap = process.memoryUsage().heapUsed
+reported('alone', { cpu_ms_a_block: whole.cpuMsABlock, by_tenth: whole.cpuMsABlockByTenth })
 let complete = await whole.isComplete()
 const bytes = await whole.end()
 // The sides alternate block by block, so that other work of the machine affects both equally.
@@ -149,6 +158,7 @@ const [withLog, withoutLog] = [await Side.open(true), await Side.open(false)]
 await run([withLog, withoutLog])
 for (const side of [withLog, withoutLog]) complete &&= await side.isComplete()
 const [bytesWithLog, bytesWithoutLog] = [await withLog.end(), await withoutLog.end()]
+reported('cpu_ms_a_block', { with_the_log: withLog.cpuMsABlock, without_the_log: withoutLog.cpuMsABlock })
 
 /** Observers that transactions have at ingest: fees, heights, and ten thousand signatures that no block has. */
 function transactionObservers(): BlockObserver[] {
@@ -195,6 +205,7 @@ await writeResult('ingest', {
   reached: rate / LIVE_RATE >= 10,
   ms_a_block: whole.msABlock,
   cpu_ms_a_block: whole.cpuMsABlock,
+  cpu_ms_a_block_by_tenth: whole.cpuMsABlockByTenth,
   beside_each_other: {
     with_the_log: besides(withLog, bytesWithLog),
     without_the_log: besides(withoutLog, bytesWithoutLog)

@@ -12,7 +12,7 @@ import { Client } from 'cassandra-driver'
 import { clusterEnvironment } from '../test/service/cluster.ts'
 import { CQL_DATACENTER, CqlCluster } from '../test/servers/cql-cluster.ts'
 import type { MeasuredProcess } from './measured-process.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { HEADERS, startService } from './service-process.ts'
 
 const BAR_SECONDS = 5
@@ -79,7 +79,7 @@ try {
       await end()
       await until(() => answers(cluster.port), 'the node answers')
       const took = await until(async () => (await blocksOf(service)) > stopped, 'a block is committed')
-      seconds.push(Number(took.toFixed(2)))
+      seconds.push(reported('seconds_to_the_next_block', Number(took.toFixed(2))))
     }
     return seconds
   }

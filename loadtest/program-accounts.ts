@@ -46,7 +46,7 @@ import {
   PROGRAM,
   SLOT
 } from './token-accounts.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 
 const HELP = `Usage: node --expose-gc loadtest/program-accounts.ts [--small]
 
@@ -73,28 +73,30 @@ async function measureAll(isSmall: boolean): Promise<void> {
     ends.push(() => served.close())
     const count = isSmall ? 10_000 : 1_000_000
     const empty = residentMib()
-    const stored = await timed(async () => store(app, count))
+    const stored = reported('write_seconds', await timed(async () => store(app, count)))
     const afterStoring = residentMib()
-    const built = await timed(async () => buildIndexes(app, count))
+    const built = reported('build_seconds', await timed(async () => buildIndexes(app, count)))
     const before = residentMib()
     const scans = isSmall ? 3 : 5
     const owner = accountOwner(471)
     const mint = accountMint(0)
     const figures = {
-      cpu_us_an_account: await scanCosts(join(directory, 'scans'), isSmall ? 5_000 : 100_000),
+      cpu_us_an_account: reported(
+        'cpu_us_an_account',
+        await scanCosts(join(directory, 'scans'), isSmall ? 5_000 : 100_000)
+      ),
       load_average: loadavg()[0],
       accounts: count,
       data_bytes: DATA_BYTES,
       write_seconds: stored,
       build_seconds_of_two_indexes: built,
-      accounts_of_an_owner: await compare(app, served, OWNER.offset, owner, ACCOUNTS_OF_OWNER, scans),
-      accounts_of_a_mint: await compare(
-        app,
-        served,
-        MINT.offset,
-        mint,
-        Math.min(count, ACCOUNTS_OF_MINT),
-        scans
+      accounts_of_an_owner: reported(
+        'accounts_of_an_owner',
+        await compare(app, served, OWNER.offset, owner, ACCOUNTS_OF_OWNER, scans)
+      ),
+      accounts_of_a_mint: reported(
+        'accounts_of_a_mint',
+        await compare(app, served, MINT.offset, mint, Math.min(count, ACCOUNTS_OF_MINT), scans)
       ),
       resident_mib: {
         empty_service: empty,

@@ -26,13 +26,18 @@ export async function writeResult(name: string, figures: Readonly<Record<string,
     ...figures
   }
   mkdirSync(RESULTS, { recursive: true })
-  const text = JSON.stringify(
-    result,
-    (_key, value: unknown) => (typeof value === 'number' ? rounded(value) : value),
-    2
-  )
+  const text = JSON.stringify(result, shortened, 2)
   writeFileSync(join(RESULTS, `${name}.json`), `${text}\n`)
   process.stdout.write(`${text}\n`)
+}
+
+/**
+ * Prints a figure as one line when it is measured, and returns it. So a program that fails later has printed what it had
+ * measured.
+ */
+export function reported<T>(name: string, figure: T): T {
+  process.stderr.write(`${JSON.stringify({ [name]: figure }, shortened)}\n`)
+  return figure
 }
 
 /** Reads some fields of an earlier saved result, for a program that measures one of them at a time. */
@@ -43,8 +48,9 @@ export function readResult(name: string, fields: readonly string[]): Readonly<Re
   return Object.fromEntries(Object.entries(saved).filter(([field]) => fields.includes(field)))
 }
 
-function rounded(value: number): number {
-  return Number.isInteger(value) ? value : Number(value.toPrecision(4))
+/** Returns numbers with four digits, for JSON.stringify. */
+function shortened(_key: string, value: unknown): unknown {
+  return typeof value !== 'number' || Number.isInteger(value) ? value : Number(value.toPrecision(4))
 }
 
 function git(...args: string[]): string {

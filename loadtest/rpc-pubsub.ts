@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { Audience } from './rpc/audience.ts'
 import { median } from './series.ts'
 
@@ -177,6 +177,11 @@ try {
     micros.own.push(((own.cpuMs - idleMs) * 1_000) / own.notifications)
     micros.ours.push((through.cpuMs * 1_000) / through.notifications)
     micros.bare.push((least.cpuMs * 1_000) / least.notifications)
+    reported('microseconds_a_notification', {
+      node: micros.own.at(-1),
+      ours: micros.ours.at(-1),
+      bare: micros.bare.at(-1)
+    })
   }
   const ratio = median(micros.ours) / median(micros.own)
   await writeResult(`rpc-pubsub-${kind}`, {

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeBase58 } from '../src/chain/base58.ts'
 import { startMeasured } from './measured-process.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { ADMIN_KEY, SETTINGS, WITHOUT_LIMITS } from './service-process.ts'
 import { closedLoop, type Bodies } from './rpc/closed-loop.ts'
 import { startNginx } from './rpc/nginx.ts'
@@ -96,6 +96,7 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
     of.perSecond.push(perSecond)
     of.p50Ms.push(p50Ms)
     of.cpuMicros.push(((cpuMs() - before) * 1_000) / requests)
+    reported(name, { round: of.perSecond.length, per_second: perSecond, cpu_us: of.cpuMicros.at(-1) })
   }
   const blockRound = async (name: string, url: string, cpuMs: () => number): Promise<void> => {
     const before = cpuMs()
@@ -104,6 +105,7 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
     blocks.set(name, of)
     of.megabytesPerSecond.push(read.perSecond)
     of.cpuMicrosPerMegabyte.push(((cpuMs() - before) * 1_000) / read.megabytes)
+    reported(`blocks of ${name}`, { megabytes_per_second: read.perSecond })
   }
   const oursCpu = (): number => service.threadsCpuMs()
   const nginxCpu = (): number => nginx.cpuMs()
@@ -128,7 +130,7 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
       // The first round compiles.
       if (n < 0) for (const each of [figures, blocks]) each.clear()
     }
-    if (hasBlocks) memory = await sampleMemory(ours, () => service.rssMib())
+    if (hasBlocks) memory = reported('block_memory', await sampleMemory(ours, () => service.rssMib()))
   } finally {
     await Promise.all([proxy, ...floors].map((floor) => floor.end()))
     await nginx.end()

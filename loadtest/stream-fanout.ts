@@ -1,32 +1,32 @@
 /**
  * Measures fan-out: the cost of sending committed events to many connections. Compared with plain `ws` (one `send` per
  * connection and event, of a text encoded once) and with `nats-server` over its WebSocket. Payloads and receivers are equal,
- * and rounds alternate in one run. Each receiver checks every event: none lost, repeated or out of order.
+ * and rounds alternate in one run. Each receiver checks every event: none lost, repeated or out of order. `ready_frames` is the
+ * floor in Node: a process that only writes one ready frame per connection and event.
  *
  * A measurement starts with a commit. Rows, log entries encoded by ingest, and the peers' texts of trades are prepared
  * before. A price tick is not in the log and is encoded at the commit; for NATS its publisher encodes it, which does not
  * count. Processor time is that of the server's process, all threads, on its own core. A block is committed when every
  * connection has received all of the previous one.
  *
- *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels…]
+ *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels or connections/channels/burst…]
  */
 import { giveServersCore, leaveServersACore } from './cores.ts'
 import { TIDY } from './stream/committing.ts'
 import { Receiving, type Received } from './stream/receiving.ts'
 import { findNats, millrace, nats, plainWs, type Side } from './stream/sides.ts'
 import { channelNamed, FIRST_SLOT, OFFSETS, type Kind } from './stream/trades.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { median } from './series.ts'
 
 const [binary = findNats() ?? '', roundsText = '3', ...sizes] = process.argv.slice(2)
 const rounds = Number(roundsText)
-const AUDIENCES = (sizes.length > 0 ? sizes : ['1/1', '100/1', '1000/1', '5000/1', '5000/500']).map(
-  (size) => {
-    const [connections, channels] = size.split('/').map(Number) as [number, number]
-    return { connections, channels }
-  }
-)
+const SIZES = ['1/1', '100/1', '300/1', '1000/1', '2000/1', '5000/1', '5000/500']
 const BURSTS = [1, 8, 64]
+const AUDIENCES = (sizes.length > 0 ? sizes : SIZES).map((size): Audience => {
+  const [connections, channels, burst] = size.split('/').map(Number) as [number, number, number?]
+  return { connections, channels, bursts: burst === undefined ? BURSTS : [burst] }
+})
 const KINDS: readonly Kind[] = ['price', 'trades']
 /** Rounds until the code is compiled; the compiler's threads would count as the server's time. */
 const WARM_UP_ROUNDS = 3
@@ -39,6 +39,7 @@ const BARS = { plain_ws: 5, plain_ws_single: 1, nats_server: 2 }
 interface Audience {
   readonly connections: number
   readonly channels: number
+  readonly bursts: readonly number[]
 }
 
 interface Round extends Received {
@@ -94,6 +95,7 @@ class Stand {
 const start: Readonly<Record<string, (audience: Audience, kind: Kind) => Promise<Side>>> = {
   millrace: ({ connections }) => millrace(connections, { nodeArgs: [TIDY] }),
   plain_ws: () => plainWs(),
+  ready_frames: () => plainWs('frames'),
   ...(binary === '' ? {} : { nats_server: (_audience: Audience, kind: Kind) => nats(binary, kind) })
 }
 if (binary === '')
@@ -113,7 +115,7 @@ async function measureAudience(audience: Audience, kind: Kind): Promise<object> 
       await stands[name].open(audience, kind)
     }
     const bursts: Record<string, object> = {}
-    for (const burst of BURSTS) {
+    for (const burst of audience.bursts) {
       const results: Record<string, Round[]> = {}
       for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
         for (const [name, stand] of Object.entries(stands)) {
@@ -122,9 +124,10 @@ async function measureAudience(audience: Audience, kind: Kind): Promise<object> 
         }
       }
       bursts[burst] = figures(results)
-      console.error(JSON.stringify({ kind, ...audience, burst, ...bursts[burst] }))
+      const { connections, channels } = audience
+      reported(`${kind} to ${connections} readers`, { channels, burst, ...bursts[burst] })
     }
-    return { ...audience, bursts }
+    return { connections: audience.connections, channels: audience.channels, bursts }
   } finally {
     for (const stand of Object.values(stands)) await stand.close()
   }

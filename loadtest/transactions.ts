@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util'
 import { CqlCluster } from '../test/servers/cql-cluster.ts'
 import { leaveServersACore } from './cores.ts'
 import { startMeasured } from './measured-process.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { measureArrivals } from './transactions/arrivals.ts'
 import { measureBatches } from './transactions/batches.ts'
 import { measureRebroadcasts } from './transactions/rebroadcasts.ts'
@@ -47,15 +47,18 @@ async function measureAll(isSmall: boolean): Promise<void> {
   const size = isSmall ? SMALL : FULL
   const hasCore = leaveServersACore()
   const load = [loadavg()[0]!]
-  const taps = measureTaps(size.tracked)
-  const rebroadcasts = await measureRebroadcasts(size.tracked, size.seconds, hasCore)
+  const taps = reported('taps', measureTaps(size.tracked))
+  const rebroadcasts = reported(
+    'rebroadcasts',
+    await measureRebroadcasts(size.tracked, size.seconds, hasCore)
+  )
   const node = await startMeasured('transactions/node-process.ts', [])
-  const batches = await measureBatches(node, size.batches)
+  const batches = reported('batches', await measureBatches(node, size.batches))
   const service = await startSending(node.url, TENANTS, hasCore)
   try {
-    const sends = await measureSends(service, node, { ...size, hasCore })
+    const sends = reported('sends', await measureSends(service, node, { ...size, hasCore }))
     await askNode(node, 'forget')
-    const arrivals = await measureArrivals(service, node, size.arrivals)
+    const arrivals = reported('arrivals', await measureArrivals(service, node, size.arrivals))
     const reached = rebroadcasts.reached && sends.reached && arrivals.reached
     load.push(loadavg()[0]!)
     const figures = { reached, load_of_the_machine: load, rebroadcasts, sends, arrivals, batches, taps }
@@ -79,7 +82,8 @@ async function measureCql(isSmall: boolean): Promise<void> {
     MILLRACE_SCYLLA_DATACENTER: cluster.datacenter
   })
   try {
-    const sends = await measureSends(service, node, { ...(isSmall ? SMALL : FULL), hasCore: false })
+    const size = isSmall ? SMALL : FULL
+    const sends = reported('sends', await measureSends(service, node, { ...size, hasCore: false }))
     if (isSmall) process.stdout.write(`${JSON.stringify(sends, null, 2)}\n`)
     else await writeResult('transactions-cql', sends)
   } finally {

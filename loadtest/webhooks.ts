@@ -14,7 +14,7 @@
  */
 import { loadavg } from 'node:os'
 import { leaveServersACore } from './cores.ts'
-import { readResult, writeResult } from './result.ts'
+import { readResult, reported, writeResult } from './result.ts'
 import { measureIdle } from './webhooks/idle-memory.ts'
 import { measureIsolation } from './webhooks/isolation.ts'
 import { measureThroughput } from './webhooks/throughput.ts'
@@ -31,7 +31,7 @@ const measure = PARTS[part]
 if (measure === undefined) throw new Error(`the part must be one of ${Object.keys(PARTS).join(', ')}`)
 
 const load = loadavg()[0]
-const figures = { load_of_the_machine_before: load, ...(await measure(leaveServersACore())) }
+const figures = reported(part, { load_of_the_machine_before: load, ...(await measure(leaveServersACore())) })
 const others = readResult('webhooks', Object.keys(PARTS))
 await writeResult('webhooks', { command: 'node loadtest/webhooks.ts PART', ...others, [part]: figures })
 if (!figures.reached) process.exitCode = 1

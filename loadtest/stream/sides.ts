@@ -64,8 +64,9 @@ function profiling(): string[] {
   return directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`]
 }
 
-export async function plainWs(): Promise<Side> {
-  const server = await startMeasured('stream/plain-server.ts', [], { nodeArgs: [TIDY] })
+/** Starts the peer; with `frames` it is the floor: it only writes ready frames. */
+export async function plainWs(...args: readonly 'frames'[]): Promise<Side> {
+  const server = await startMeasured('stream/plain-server.ts', args, { nodeArgs: [TIDY] })
   return {
     ...server,
     protocol: 'messages',
