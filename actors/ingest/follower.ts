@@ -107,7 +107,7 @@ export async function catchUp(
       if (journal === null || !feed.noteAmendments(await history.amendments(), head)) feed.jump(head)
       return
     }
-    for (const commit of commits) feed.publish(commit)
+    feed.publishAll(commits)
   }
 }
 

@@ -145,8 +145,8 @@ export class ConnectionChannels implements Reader {
     this.#catchUp(channels, start, false)
   }
 
-  owe(frames: Frames): void {
-    this.#block.add(frames)
+  owe(frames: Frames): boolean {
+    return this.#block.add(frames)
   }
 
   endBlock(): void {
@@ -278,8 +278,11 @@ export class ConnectionChannels implements Reader {
   }
 
   /** Queues frames. A fault closes this connection only, and does not disturb the block of others (T1 of the tenants). */
-  #give(parts: readonly Frames[]): void {
+  #give(more: readonly Frames[]): void {
     if (this.#end.signal.aborted) return
+    // Events of the blocks being published come first.
+    const owed = this.#block.take()
+    const parts = owed === null ? more : [...owed, ...more]
     try {
       this.#sender.give(this.#fields.size === 0 ? parts : parts.map((frames) => this.#selected(frames)))
     } catch (fault) {

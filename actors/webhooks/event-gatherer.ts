@@ -40,8 +40,8 @@ export class EventGatherer implements Reader {
     for (const channel of this.#channels) this.#deps.hub.leave(channel, this)
   }
 
-  owe(frames: Frames): void {
-    this.#block.add(frames)
+  owe(frames: Frames): boolean {
+    return this.#block.add(frames)
   }
 
   endBlock(): void {

@@ -4,11 +4,16 @@ import type { Frames } from './frames.ts'
 export class BlockFrames {
   #parts: Frames[] | null = null
 
-  add(frames: Frames): void {
+  /** Returns whether these are the first frames of the block. */
+  add(frames: Frames): boolean {
     // Most blocks have one list of frames per reader. A literal array has room for one element, an array grown by
     // `push` for seventeen.
-    if (this.#parts === null) this.#parts = [frames]
-    else this.#parts.push(frames)
+    if (this.#parts === null) {
+      this.#parts = [frames]
+      return true
+    }
+    this.#parts.push(frames)
+    return false
   }
 
   /** Returns the lists and resets; null if the block has no frames for this reader. */

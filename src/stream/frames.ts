@@ -58,10 +58,25 @@ const outerCursor = (cursor: number, replay = false): string =>
   `,"cursor":${cursor}${replay ? ',"replay":true}' : '}'}`
 const eventRest = (cursor: number, replay: boolean): string => `${cursor}}${outerCursor(cursor, replay)}`
 
-/** Merges events of several channels in cursor order. */
+/** The last merge that began with some frames. */
+const mergesByFirst = new WeakMap<Frames, { readonly parts: readonly Frames[]; readonly merged: Frames }>()
+
+/**
+ * Merges events of several channels in cursor order. Readers of the same channels share the merged frames of a block, so that
+ * its bytes are copied once for all of them.
+ */
 export function mergedFrames(parts: readonly Frames[]): Frames {
   const [first] = parts
-  if (parts.length === 1) return first!
+  if (first !== undefined && parts.length === 1) return first
+  const last = first && mergesByFirst.get(first)
+  if (last?.parts.length === parts.length && last.parts.every((part, at) => part === parts[at]))
+    return last.merged
+  const merged = mergeOf(parts)
+  if (first !== undefined) mergesByFirst.set(first, { parts, merged })
+  return merged
+}
+
+function mergeOf(parts: readonly Frames[]): Frames {
   const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + part.bytes.length, 0))
   const next = parts.map(() => 0)
   const cursors: number[] = []

@@ -10,12 +10,15 @@ import { eventFrames, type Frames } from './frames.ts'
 
 /** A reader of live channels. None of these methods may throw. */
 export interface Reader {
-  /** Receives events of one of its channels, of the block being published. */
-  owe(frames: Frames): void
-  /** Ends a block: all of its events have been passed on. */
+  /**
+   * Receives events of one of its channels, of a block being published. Returns whether they are its first ones since
+   * `endBlock`.
+   */
+  owe(frames: Frames): boolean
+  /** Ends the blocks that are published together: all of their events have been passed on. */
   endBlock(): void
   /**
-   * Reports that the events after a cursor were not passed on, or not all of them. Discards the events of the block
+   * Reports that the events after a cursor were not passed on, or not all of them. Discards the events of the blocks
    * being published. The reader must read all of these from the store.
    */
   missed(after: number): void
@@ -44,6 +47,7 @@ interface LiveChannel {
  *     retractions of a lost fork come between that block and the earlier ones.
  * H4. If a channel fails, its readers read the block from the store, in one order for all of their channels. Other
  *     readers are not affected.
+ * H5. Blocks that the feed publishes together end together for a reader, which then has the events of all of them.
  */
 export class StreamHub {
   readonly #feed: CommitFeed
@@ -59,6 +63,13 @@ export class StreamHub {
   /** The end of the newest published slot. */
   #head: number
   #eventsPublished = 0
+  /**
+   * Readers with events of the blocks being published. A list and not a set: with thousands of readers of one event, a set is
+   * a tenth of the publication.
+   */
+  #owed: Reader[] = []
+  /** The head before the blocks being published; null between publications. */
+  #before: number | null = null
   readonly #waiting = new Set<{ readonly cursor: number; readonly wake: () => void }>()
 
   constructor(feed: CommitFeed, cash: CashList, report: (fault: unknown) => void) {
@@ -73,7 +84,8 @@ export class StreamHub {
   follow(): () => void {
     return this.#feed.follow(
       (commit) => this.#publish(new BlockEvents(commit, this.#cash)),
-      () => this.#jump()
+      () => this.#jump(),
+      () => this.#end()
     )
   }
 
@@ -140,7 +152,7 @@ export class StreamHub {
   }
 
   #publish(block: BlockEvents): void {
-    const before = this.#head
+    const before = (this.#before ??= this.#head)
     this.#head = endOf(block.slot)
     if (this.#isDoubtful) {
       this.#isDoubtful = false
@@ -150,24 +162,28 @@ export class StreamHub {
       return
     }
     this.#remember(block)
-    const touched = new Set<Reader>()
     const failed = new Set<Reader>()
     for (const [live, events] of this.#eventsOf(block, before)) {
       try {
         const frames = eventFrames(live.channel.name, events, false)
         this.#eventsPublished += events.length
-        for (const reader of live.readers) {
-          reader.owe(frames)
-          touched.add(reader)
-        }
+        for (const reader of live.readers) if (reader.owe(frames)) this.#owed.push(reader)
       } catch (fault) {
         this.#report(fault)
         for (const reader of live.readers) failed.add(reader)
       }
     }
-    for (const reader of touched) if (!failed.has(reader)) reader.endBlock()
+    // Earlier blocks of this publication are read again too: the reader discards their events.
     for (const reader of failed) reader.missed(before)
     this.#wake()
+  }
+
+  /** Ends the blocks that were published together. */
+  #end(): void {
+    const owed = this.#owed
+    this.#owed = []
+    this.#before = null
+    for (const reader of owed) reader.endBlock()
   }
 
   #eventsOf(block: BlockEvents, before: number): Map<LiveChannel, EncodedEvent[]> {

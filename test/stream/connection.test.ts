@@ -74,6 +74,52 @@ t.test('a subscription without since is told blocks as they come', async (t) => 
   t.same(pipe.writes.at(-1), 1, 'in one write')
 })
 
+t.test('blocks that are published together reach a client by one write, in cursor order', async (t) => {
+  const world = worldOf()
+  const [one, other] = [world.connect(), world.connect()]
+  send(one.connection, { subscribe: [TRADES, 'venue:raydium-amm-v4'] })
+  send(other.connection, { subscribe: ['venue:raydium-amm-v4'] })
+  await quiet()
+  const before = [one, other].map(({ pipe }) => pipe.writes.length)
+  world.commitAll([blockOf(103, [TRADE]), blockOf(104, [OTHER]), blockOf(105, [TRADE])])
+  t.same(
+    events(one.pipe),
+    [cursorAt(103, 0), cursorAt(103, 3), cursorAt(105, 0), cursorAt(105, 3)],
+    'nothing waits'
+  )
+  t.same(events(other.pipe), [cursorAt(103, 3), cursorAt(105, 3)])
+  t.same(
+    [one, other].map(({ pipe }, at) => pipe.writes.slice(before[at])),
+    [[1], [1]]
+  )
+})
+
+t.test(
+  'a channel that fails among blocks published together is read again from the first of them',
+  async (t) => {
+    const world = worldOf()
+    const { connection, pipe } = world.connect()
+    send(connection, { subscribe: [TRADES] })
+    await quiet()
+    const broken = blockOf(104, [TRADE])
+    const row = broken.trades[0]!
+    Object.defineProperty(row, 'inAmount', {
+      get() {
+        Object.defineProperty(row, 'inAmount', { value: 1n })
+        throw new Error('a row that cannot be read at first')
+      }
+    })
+    world.commitAll([blockOf(103, [TRADE]), broken, blockOf(105, [TRADE])])
+    await quiet()
+    world.commit(blockOf(106, [TRADE]))
+    t.match(world.faults, [/cannot be read at first/])
+    t.same(
+      events(pipe),
+      [103, 104, 105, 106].map((slot) => cursorAt(slot, 0))
+    )
+  }
+)
+
 t.test('a trade of a wallet is told on its channel, behind all other events of the block', async (t) => {
   const world = worldOf()
   const { connection, pipe } = world.connect()

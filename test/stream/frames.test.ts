@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { EncodedEvent } from '../../src/market/log.ts'
-import { eventFrames, mergedFrames, messageFrame, sliceOf } from '../../src/stream/frames.ts'
+import { eventFrames, mergedFrames, messageFrame, sliceOf, type Frames } from '../../src/stream/frames.ts'
 import { textsOf } from './fake-pipe.ts'
 
 const anyEvents = fc
@@ -72,5 +72,22 @@ t.test(
         )
       })
     )
+  }
+)
+
+t.test(
+  'readers of the same channels share the merged frames of a block; others have their own',
+  async (t) => {
+    const [one, two, three] = ['c1', 'c2', 'c3'].map((channel, index) =>
+      eventFrames(channel, [{ cursor: 9 - index, body: Buffer.from('{"cursor":') }], false)
+    ) as [Frames, Frames, Frames]
+    const first = mergedFrames([one, two])
+    t.equal(mergedFrames([one, two]), first)
+    t.same(mergedFrames([one, two, three]).cursors, [7, 8, 9])
+    t.same(mergedFrames([one, three]).cursors, [7, 9])
+    t.same(mergedFrames([one, two]).cursors, [8, 9])
+    t.same(mergedFrames([two, one]).cursors, [8, 9])
+    t.equal(mergedFrames([one]), one)
+    t.same(mergedFrames([]).cursors, [])
   }
 )

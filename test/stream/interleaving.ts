@@ -8,7 +8,7 @@ import { channelNamed, quiet, World, WorldStore } from './stream-world.ts'
 /** A step of a schedule, followed by a number of turns of the event loop. */
 export type Happening =
   | { readonly type: 'commit' | 'late'; readonly events: readonly EventSpec[]; readonly gap: number }
-  | { readonly type: 'jump'; readonly blocks: readonly (readonly EventSpec[])[] }
+  | { readonly type: 'jump' | 'together'; readonly blocks: readonly (readonly EventSpec[])[] }
   | { readonly type: 'subscribe'; readonly names: readonly number[]; readonly since: number | null }
   | { readonly type: 'unsubscribe'; readonly names: readonly number[] }
   | { readonly type: 'read' | 'stall' }
@@ -47,6 +47,10 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ type: fc.constant('jump'), blocks: fc.array(anySpecs, { maxLength: 3 }) })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('together'), blocks: fc.array(anySpecs, { maxLength: 4 }) })
   },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('subscribe'), names: anyNames, since: anySince }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('unsubscribe'), names: anyNames }) },
@@ -100,6 +104,10 @@ export async function play(schedule: readonly Step[]): Promise<string[]> {
       case 'commit':
         slot += 1 + happening.gap
         world.commit(blockOf(slot, happening.events))
+        note()
+        break
+      case 'together':
+        world.commitAll(happening.blocks.map((events) => blockOf((slot += 1), events)))
         note()
         break
       case 'jump':

@@ -135,6 +135,12 @@ export class World {
     this.feed.publish(block)
   }
 
+  /** Stores blocks, then publishes them together. */
+  commitAll(blocks: readonly BlockCommit[]): void {
+    this.store.blocks.push(...blocks)
+    this.feed.publishAll(blocks)
+  }
+
   /** Stores blocks that the feed skips. */
   jump(blocks: readonly BlockCommit[]): void {
     this.store.blocks.push(...blocks)

@@ -9,6 +9,9 @@ export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
 /** Called when blocks were skipped without notice, or published blocks have changed. It must not throw. */
 export type JumpListener = () => void
 
+/** Called after the last of the blocks that are published together. It must not throw. */
+export type EndListener = () => void
+
 /**
  * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its
  * own commits, or from another process's journal. A follower's memory is derived from the store alone: it loads
@@ -19,15 +22,20 @@ export type JumpListener = () => void
  *     head. They are not published before.
  * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which
  *     reload.
+ * F4. Blocks whose commits the store answers in one turn of the event loop are published together. So a reader of the stream
+ *     gets them by one write to its socket.
  */
 export class CommitFeed {
   #head: SlotRow | null = null
   /** Blocks in flight to the store, oldest first. */
   #inFlight: BlockCommit[] = []
+  /** Committed blocks that are published at the end of this turn of the event loop, oldest first. */
+  #committed: BlockCommit[] = []
   /** Number of the store's amendments seen last; null before the first. */
   #amendments: number | null = null
   readonly #followers = new Set<Follower>()
   readonly #jumpListeners = new Set<JumpListener>()
+  readonly #endListeners = new Set<EndListener>()
 
   /** The newest committed slot; null for an empty store. */
   get head(): SlotRow | null {
@@ -42,7 +50,8 @@ export class CommitFeed {
     const lost = this.#inFlight
     this.forget()
     const last = lost.findIndex(({ slot }) => slot.slot === head?.slot)
-    for (const block of lost.slice(0, last + 1)) this.publish(block)
+    this.#publishCommitted()
+    this.publishAll(lost.slice(0, last + 1))
     this.jump(head)
   }
 
@@ -58,6 +67,7 @@ export class CommitFeed {
 
   /** Reports that blocks up to the current head may have changed since publication. */
   amend(head: SlotRow | null): void {
+    this.#publishCommitted()
     this.#head = head
     callAll(this.#jumpListeners, (listener) => listener())
   }
@@ -89,26 +99,56 @@ export class CommitFeed {
     // If the answer to an earlier block's commit was lost, this block is held until recovery finds both in the store.
     if (this.#inFlight[0] !== block) return
     this.#inFlight.shift()
-    if (written) this.publish(block)
+    if (!written) return
+    this.#committed.push(block)
+    // The answers to blocks that were written together come in a row (F4).
+    await Promise.resolve()
+    this.#publishCommitted()
   }
 
   /** Publishes a visible block if it follows the head; ignores one already published. */
   publish(commit: BlockCommit): void {
+    this.publishAll([commit])
+  }
+
+  /** Publishes visible blocks together, in their order; ignores those that do not follow the head. */
+  publishAll(commits: readonly BlockCommit[]): void {
+    if (commits.length === 0) return
+    try {
+      callAll(commits, (commit) => this.#publish(commit))
+    } finally {
+      callAll(this.#endListeners, (listener) => listener())
+    }
+  }
+
+  #publish(commit: BlockCommit): void {
     const before = this.#head
     if (before !== null && commit.slot.slot <= before.slot) return
     this.#head = commit.slot
     callAll(this.#followers, (follower) => follower(commit, before))
   }
 
+  #publishCommitted(): void {
+    const committed = this.#committed
+    this.#committed = []
+    this.publishAll(committed)
+  }
+
   /**
-   * Calls `follower` for each later block, in order, and `jumped` as a jump listener, until the returned function is
-   * called.
+   * Calls `follower` for each later block, in order, `jumped` as a jump listener, and `ended` after the last of the blocks
+   * that are published together, until the returned function is called.
    */
-  follow(follower: Follower, jumped: JumpListener = () => undefined): () => void {
+  follow(
+    follower: Follower,
+    jumped: JumpListener = () => undefined,
+    ended: EndListener = () => undefined
+  ): () => void {
     this.#followers.add(follower)
+    this.#endListeners.add(ended)
     const unsubscribe = this.onJump(jumped)
     return () => {
       this.#followers.delete(follower)
+      this.#endListeners.delete(ended)
       unsubscribe()
     }
   }
@@ -120,12 +160,12 @@ export class CommitFeed {
   }
 }
 
-/** Calls every follower even if one throws; rethrows afterwards. */
-function callAll<T>(followers: Iterable<T>, call: (follower: T) => void): void {
+/** Makes a call for each of a list even if one throws; rethrows afterwards. */
+function callAll<T>(all: Iterable<T>, call: (each: T) => void): void {
   const faults: unknown[] = []
-  for (const follower of followers) {
+  for (const each of all) {
     try {
-      call(follower)
+      call(each)
     } catch (fault) {
       faults.push(fault)
     }

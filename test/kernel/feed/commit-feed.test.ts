@@ -182,3 +182,39 @@ t.test('a head that moves without a block is a jump, and nothing else is', async
   feed.restore(commitOf(95).slot)
   t.equal(jumps, 2)
 })
+
+t.test('blocks that the store answers in one turn are published together, others alone', async (t) => {
+  const feed = new CommitFeed()
+  const said: (number | 'end')[] = []
+  feed.follow(
+    ({ slot }) => void said.push(slot.slot),
+    () => undefined,
+    () => void said.push('end')
+  )
+  const store = answering()
+  const commits = [7, 8, 9, 10].map((slot) => feed.commit(commitOf(slot), store))
+  store.answers[0]!.resolve(true)
+  await commits[0]
+  t.strictSame(said.splice(0), [7, 'end'])
+  for (const { resolve } of store.answers) resolve(true)
+  await Promise.all(commits)
+  t.strictSame(said.splice(0), [8, 9, 10, 'end'])
+  feed.publishAll([commitOf(10), commitOf(11)])
+  feed.publishAll([])
+  t.strictSame(said, [11, 'end'])
+})
+
+t.test('a follower that fails at one of several blocks gets the others, and their end is told', async (t) => {
+  const feed = new CommitFeed()
+  const said: (number | 'end')[] = []
+  feed.follow(
+    ({ slot }) => {
+      said.push(slot.slot)
+      if (slot.slot === 7) throw new Error('a defect')
+    },
+    () => undefined,
+    () => void said.push('end')
+  )
+  t.throws(() => feed.publishAll([commitOf(7), commitOf(8)]), { message: 'a follower of the feed failed' })
+  t.strictSame(said, [7, 8, 'end'])
+})
