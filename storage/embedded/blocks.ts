@@ -1,40 +1,26 @@
-import { mergedRows } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
 import type { BlockStore } from '../port.ts'
-import { keptBlockKind } from '../codec/kept-block.ts'
-import { keptBlockKey, keysOf, slotKey } from '../codec/keys.ts'
+import { keysOf, slotKey } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
+import { BlockWriter, stageBlocks } from './block-writer.ts'
 import type { Database } from './database.ts'
-import { stageNewPools } from './pools.ts'
-import { stageManyBlocks, stageRecords } from './record-stores.ts'
 import type { RecordTables } from './record-stores.ts'
 import type { View } from './view.ts'
 
 export function blockStore(database: Database, tables: RecordTables): BlockStore {
+  const writer = new BlockWriter(database, tables)
   return {
     // The engine's lock on the directory excludes a second writer.
     claim: () => database.read((view) => view.head),
     confirmClaim: async () => undefined,
-    commit: (block, kept, after) =>
-      database.write(async (view, batch) => {
-        if (isStored(block, view.head)) return null
-        assertFollows(after, view.head)
-        batch.putUncached(slotKind, slotKey(block.slot.slot), block.slot)
-        await stageRecords(tables, view, batch, block)
-        if (kept !== undefined) batch.putUncached(keptBlockKind, keptBlockKey(block.slot.slot), kept)
-        return { kind: 'commit', head: block.slot }
-      }),
+    commit: (...block) => writer.commit(...block),
     commitAll: async (blocks, after) => {
       await database.write(async (view, batch) => {
         const fresh = blocks.filter((block) => !isStored(block, view.head))
-        const last = fresh.at(-1)
-        if (last === undefined) return null
+        if (fresh.length === 0) return null
         assertFollows(after, view.head)
-        for (const { slot } of fresh) batch.putUncached(slotKind, slotKey(slot.slot), slot)
-        await stageManyBlocks(tables, view, batch, { slot: last.slot, ...mergedRows(fresh) })
-        for (const block of fresh.slice(0, -1)) stageNewPools(batch, block)
-        return { kind: 'commit', head: last.slot }
+        return { kind: 'commit', head: await stageBlocks(tables, view, batch, fresh) }
       })
     },
     head: () => database.read((view) => view.head),

@@ -61,6 +61,7 @@ export class Database {
   readonly #failed = Promise.withResolvers<Error>()
   #closed: Promise<void> | null = null
   #amendments = 0
+  #writesAccepted = 0
   readonly #compactions = new PQueue({ concurrency: 1 })
 
   private constructor(level: Level, options: DatabaseOptions, damaged: DamagedKeys, head: SlotRow | null) {
@@ -119,11 +120,17 @@ export class Database {
    */
   write(stage: (view: View, batch: WriteBatch) => Promise<Staged | null>): Promise<boolean> {
     if (this.#closed !== null) return Promise.reject(closed())
+    this.#writesAccepted++
     return this.#writes.add(async () => {
       // An idle queue begins within `add`: documents that change in the same tick are to share this write.
       await Promise.resolve()
       return this.#write(stage)
     })
+  }
+
+  /** Number of writes accepted since the store was opened: two of them with consecutive numbers have no other between. */
+  get writesAccepted(): number {
+    return this.#writesAccepted
   }
 
   /** A number that grows with each amendment: if it differs, earlier reads may be outdated. */
