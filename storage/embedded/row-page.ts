@@ -27,14 +27,14 @@ const OPEN_ROW_WEIGHT = 1_400
 const scratch = new ByteWriter()
 
 /**
- * A page with rows added; the given page and the rows stay as they are. `owned` rows are kept as they are. Other rows are
- * decoded from their bytes again, because the given ones may hold the buffers of a whole block in memory.
+ * A page with rows added; the given page and the rows stay as they are. Rows are decoded from their bytes again, because the
+ * given ones may hold the buffers of a whole block in memory.
  */
 export function extendPage<Row extends Before, Before>(
   codec: RowCodec<Row, Before>,
   known: RowPage<Row> | null,
   rows: readonly Row[],
-  { owned, older }: { readonly owned: boolean; readonly older: number | null }
+  older: number | null
 ): RowPage<Row> {
   const page = known === null || known.packed.length > 0 ? known : packedPage(codec, known)
   const keys = new KeyTable(page?.keys)
@@ -44,7 +44,7 @@ export function extendPage<Row extends Before, Before>(
     codec.write(scratch, row, before, keys)
     before = row
   }
-  const kept = owned ? { rows, keys: keys.keys } : readRows(codec, new ByteReader(scratch.written()), page)
+  const kept = readRows(codec, new ByteReader(scratch.written()), page)
   return {
     rows: page === null ? kept.rows : [...page.rows, ...kept.rows],
     keys: kept.keys,

@@ -43,24 +43,22 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
   }
 
   /**
-   * Appends rows to the lists of their owners; the rows of an owner come in cursor order. Returns the rows as they are
-   * cached, in cursor order. Another list that takes them as `owned` shares these objects.
+   * Appends rows to the lists of their owners; the rows of an owner come in cursor order. Caches pages decoded, for lists
+   * that are read in the near future.
    */
   async stage(
     view: View,
     batch: WriteBatch,
     rows: readonly Row[],
-    ownerOf: (row: Row) => Pubkey,
-    owned = false
-  ): Promise<Row[]> {
+    ownerOf: (row: Row) => Pubkey
+  ): Promise<void> {
     const lists = [...Map.groupBy(rows, (row) => pubkeyMapKey(ownerOf(row))).values()]
     const owners = lists.map((list) => ownerOf(list[0]!))
     const open = await view.getMany(
       this.kind,
       owners.map((owner) => openPageKey(this.#list, owner))
     )
-    const kept = lists.flatMap((list, i) => this.#append(batch, owners[i]!, open[i]!, list, owned))
-    return kept.sort((a, b) => a.cursor - b.cursor)
+    for (const [i, list] of lists.entries()) this.#append(batch, owners[i]!, open[i]!, list)
   }
 
   /** Appends rows like `stage`, and caches pages as bytes: for many blocks, whose rows are not read in the near future. */
@@ -186,10 +184,7 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
       const rows = lost.filter(({ cursor }) => cursor > end && cursor < until)
       for (let at = 0; at < rows.length; at += this.#pageRows) {
         const older = null
-        append(
-          null,
-          extendPage(this.#codec, null, rows.slice(at, at + this.#pageRows), { owned: false, older })
-        )
+        append(null, extendPage(this.#codec, null, rows.slice(at, at + this.#pageRows), older))
       }
     }
     const pages = { gte: pageKey(this.#list, owner, 0), lt: keyAfter(openKey) }
@@ -206,11 +201,9 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
     owner: Pubkey,
     open: RowPage<Row> | null,
     rows: readonly Row[],
-    owned: boolean,
     /** The page before, if none is open. */
     before: number | null = null
-  ): readonly Row[] {
-    const kept: Row[] = []
+  ): void {
     let page = open
     for (let taken = 0; taken < rows.length;) {
       let older = page === null ? before : page.older
@@ -221,12 +214,10 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
       }
       const held = page?.rows.length ?? 0
       const room = this.#pageRows - held
-      page = extendPage(this.#codec, page, rows.slice(taken, taken + room), { owned, older })
-      kept.push(...page.rows.slice(held))
+      page = extendPage(this.#codec, page, rows.slice(taken, taken + room), older)
       taken += room
     }
     if (page !== null) batch.putOwned(this.kind, openPageKey(this.#list, owner), page)
-    return kept
   }
 
   /** Deletes the pages from the one that a cursor belongs to on. Returns their rows and the page before them. */
@@ -251,13 +242,13 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
 
   /** Rewrites the end of a list, after a page that stays. Without rows that page becomes the open one. */
   #putBack(view: View, batch: WriteBatch, owner: Pubkey, rows: readonly Row[], older: number | null): void {
-    if (rows.length > 0) this.#append(batch, owner, null, rows, false, older)
+    if (rows.length > 0) this.#append(batch, owner, null, rows, older)
     else if (older !== null) {
       const key = pageKey(this.#list, owner, older)
       const last = this.#reader.pageAt(view, key)
       if (last === null) return
       batch.delete(key)
-      this.#append(batch, owner, null, last.rows, false, last.older)
+      this.#append(batch, owner, null, last.rows, last.older)
     }
   }
 }

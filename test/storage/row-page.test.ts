@@ -11,7 +11,6 @@ import { randomRuns } from '../random-runs.ts'
 
 const kind = rowPageKind('trade page', tradeCodec)
 const mint = sampleMint(1)
-const ADDED = { owned: false, older: null }
 
 /** Generates rows, and how many of them are in a page before the others are added. */
 const rows = fc.tuple(fc.nat(), fc.integer({ min: 1, max: 12 }), fc.nat(11)).map(([seed, count, held]) => {
@@ -25,7 +24,7 @@ const rows = fc.tuple(fc.nat(), fc.integer({ min: 1, max: 12 }), fc.nat(11)).map
 t.test('a closed page is stored as an open one, and read without its bytes', async (t) => {
   fc.assert(
     fc.property(rows, ({ list }) => {
-      const page = extendPage(tradeCodec, null, list, ADDED)
+      const page = extendPage(tradeCodec, null, list, null)
       const [closed, open] = [pageKey('t', mint, list[0]!.cursor), openPageKey('t', mint)]
       const bytes = packRecord(kind, closed, page).slice()
       t.strictSame(packRecord(kind, closed, closedPage(page)), bytes)
@@ -42,10 +41,10 @@ t.test('a closed page is stored as an open one, and read without its bytes', asy
 t.test('rows added to a closed page follow those that it has', async (t) => {
   fc.assert(
     fc.property(rows, ({ list, held }) => {
-      const page = extendPage(tradeCodec, null, list.slice(0, held), ADDED)
-      const whole = extendPage(tradeCodec, null, list, ADDED)
+      const page = extendPage(tradeCodec, null, list.slice(0, held), null)
+      const whole = extendPage(tradeCodec, null, list, null)
       for (const each of [page, closedPage(page)])
-        t.strictSame(extendPage(tradeCodec, each, list.slice(held), ADDED), whole)
+        t.strictSame(extendPage(tradeCodec, each, list.slice(held), null), whole)
     }),
     randomRuns(50)
   )
