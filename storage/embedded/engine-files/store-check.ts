@@ -48,10 +48,12 @@ export async function checkStore(directory: string, trusted: TrustedFiles): Prom
   const found: FileDamage[] = []
   const fatal: string[] = []
   const checked = { files: 0, bytes: 0 }
+  let scratch = Buffer.alloc(0)
   for (const table of files.tables.values()) {
     const file = await tableFile(directory, table.number)
     if (await trusted.trusts(file)) continue
-    const bytes = await readTable(join(directory, file), table)
+    if (scratch.length < table.sizeBytes) scratch = Buffer.allocUnsafeSlow(table.sizeBytes)
+    const bytes = await readTable(join(directory, file), table, scratch)
     if (bytes === null) {
       if (await isLive(directory, table))
         found.push({ file, part: 'missing', offset: 0, length: table.sizeBytes, keys: table.keys })
@@ -107,18 +109,26 @@ export async function tableFile(directory: string, number: number): Promise<stri
   return !(await isThere(file!)) && (await isThere(old!)) ? old! : file!
 }
 
-/** A table's bytes, with zeros for missing ones; null if there is no file. */
-export async function readTable(path: string, { sizeBytes }: LiveTable): Promise<Buffer | null> {
+/**
+ * A table's bytes, with zeros for missing ones; null if there is no file. They are read into `scratch`, whose memory many
+ * tables can share: new memory for each takes as long as the read.
+ */
+export async function readTable(
+  path: string,
+  { sizeBytes }: LiveTable,
+  scratch: Buffer = Buffer.allocUnsafeSlow(sizeBytes)
+): Promise<Buffer | null> {
   const file = await open(path).catch(absent)
   if (file === null) return null
   try {
-    const bytes = Buffer.alloc(sizeBytes)
-    for (let at = 0; at < sizeBytes;) {
+    const bytes = scratch.subarray(0, sizeBytes)
+    let at = 0
+    while (at < sizeBytes) {
       const { bytesRead } = await file.read(bytes, at, sizeBytes - at, at)
       if (bytesRead === 0) break
       at += bytesRead
     }
-    return bytes
+    return bytes.fill(0, at)
   } finally {
     await file.close()
   }
