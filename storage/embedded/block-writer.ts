@@ -16,10 +16,10 @@ import type { WriteBatch } from './write-batch.ts'
 /** As many blocks as ingest has in flight. */
 const BLOCKS_TOGETHER_MAX = 8
 /**
- * Maximum events of several blocks in one batch. Staging an event holds the event loop for about 20 µs, and 5 ms are the most
+ * Maximum events of several blocks in one batch. Staging an event holds the event loop for about 50 µs, and 5 ms are the most
  * that anything may hold it. A larger block has a batch of its own.
  */
-const EVENTS_TOGETHER_MAX = 200
+const EVENTS_TOGETHER_MAX = 80
 
 /** A block whose commit was requested and is not answered. */
 interface GivenBlock extends PromiseWithResolvers<boolean> {
