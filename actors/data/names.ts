@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { digestOf } from '../../src/market/block-digest.ts'
 import { RANKS_MAX } from '../../src/market/ranking.ts'
 import type { Archive } from '../../src/archive/archive.ts'
 import type { ServedArchive } from '../../src/archive/served-archive.ts'
@@ -109,9 +110,10 @@ export function names(deps: NamesDeps): Run<{ readonly storage: Storage }> {
   }
 }
 
-function apply(index: NameIndex, { launches, activity }: BlockCommit): void {
-  for (const launch of launches) index.setLaunch(launch)
-  for (const { of, owner } of activity) if (of === 'mint') index.touch(owner)
+function apply(index: NameIndex, commit: BlockCommit): void {
+  const { hasLaunches, mints } = digestOf(commit)
+  if (hasLaunches) for (const launch of commit.launches) index.setLaunch(launch)
+  for (const { mapKey } of mints) index.touch(mapKey)
 }
 
 /**

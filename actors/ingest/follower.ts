@@ -8,8 +8,10 @@ import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { retryWhileUnavailable, undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Poll interval of the head if no notification arrives, in milliseconds. */
+/** Poll interval of the head while notifications do not arrive, in milliseconds. */
 const POLL_INTERVAL_MS = 200
+/** Poll interval while notifications bring the blocks, in milliseconds: the longest delay of the first that is lost. */
+const SLOW_POLL_INTERVAL_MS = 1_000
 /** Blocks read from the journal at a time. The largest eight take several megabytes, and each read is a round trip. */
 const BLOCKS_PER_READ = 8
 
@@ -23,13 +25,14 @@ export interface FollowDeps {
 export interface Followed {
   readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal' | 'isShared'>
   /** Null if the head is found by polling alone. */
-  readonly hints: Pick<HintChannel<number>, 'subscribe'> | null
+  readonly hints: Pick<HintChannel<number>, 'subscribe' | 'available'> | null
 }
 
 /**
  * Publishes the blocks that another process commits on the feed of this one.
  *
- * L1. The store is the truth: a notification only triggers a poll, and a lost one costs `POLL_INTERVAL_MS`.
+ * L1. The store is the truth: a notification only triggers a poll. The first lost one costs `SLOW_POLL_INTERVAL_MS`, each
+ *     further one `POLL_INTERVAL_MS`.
  * L2. The feed continues block by block from its head, whichever process published it. If the journal no longer reaches
  *     back, or another process has amended published blocks, the feed jumps and reports it.
  * L3. Polling continues while the store is unavailable; an outage costs no restart.
@@ -67,12 +70,24 @@ export async function follow(
   deps: FollowDeps,
   end: AbortSignal
 ): Promise<void> {
+  const { feed, clock } = deps
   const wakeUp = new AutoResetEvent()
-  const unfollow = hints?.subscribe(() => wakeUp.set())
+  let isNotified = false
+  /** Whether a notification brought the newest block. */
+  let isNotifiedInTime = false
+  const unfollow = hints?.subscribe(() => {
+    isNotified = true
+    wakeUp.set()
+  })
   try {
     while (!end.aborted) {
+      const wasNotified = isNotified
+      isNotified = false
+      const before = feed.head
       await undefinedIfUnavailable(look(storage, deps, end))
-      await wakeUp.wait(deps.clock, POLL_INTERVAL_MS, end)
+      if (feed.head !== before) isNotifiedInTime = wasNotified
+      const isSlow = isNotifiedInTime && hints?.available === true
+      await wakeUp.wait(clock, isSlow ? SLOW_POLL_INTERVAL_MS : POLL_INTERVAL_MS, end)
     }
   } finally {
     unfollow?.()

@@ -1,5 +1,6 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { ActiveHours } from '../market/active-hours.ts'
+import { digestOf } from '../market/block-digest.ts'
 import type { MintHourSource } from '../market/mint-hours.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { RolledMint } from '../market/rolled-mint.ts'
@@ -110,11 +111,14 @@ export class MintWindows implements CacheUse {
     return stores
   }
 
-  #apply({ activity, slot }: BlockCommit): void {
+  #apply(commit: BlockCommit): void {
+    const { slot } = commit
     this.#changes++
     this.#latest = Math.max(this.#latest, slot.blockTime)
     if (this.#rolled.size === 0) return
-    for (const hour of activity) {
+    // A follower reads the rows of activity only if they concern a rolled mint.
+    if (!digestOf(commit).mints.some(({ mapKey }) => this.#rolled.peek(mapKey) !== undefined)) return
+    for (const hour of commit.activity) {
       if (hour.of !== 'mint') continue
       const key = pubkeyMapKey(hour.owner)
       const rolled = this.#rolled.peek(key)

@@ -174,9 +174,9 @@ export class NameIndex {
     this.#put(key, { launch: known?.launch ?? null, account }, known?.launchSeenIn)
   }
 
-  /** Records a trade of a mint, so that the mint is evicted later. */
-  touch(mint: Pubkey): void {
-    this.#entries.get(pubkeyMapKey(mint))
+  /** Records a trade of a mint, by its map key, so that the mint is evicted later. */
+  touch(mapKey: string): void {
+    this.#entries.get(mapKey)
   }
 
   /** Starts a reload: the launches of the store are about to be read again. */

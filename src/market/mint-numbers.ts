@@ -1,4 +1,4 @@
-import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { pubkeyOfMapKey, type Pubkey } from '../chain/pubkey.ts'
 
 /**
  * Assigns small numbers to mints, so that columns store them in four bytes. A mint keeps its number while it has
@@ -23,17 +23,15 @@ export class MintNumbers {
     return this.#mints.length
   }
 
-  /** Returns the number of a mint; assigns one, with no references, to a new mint. */
-  of(mint: Pubkey): number {
-    const key = pubkeyMapKey(mint)
-    const known = this.#numbers.get(key)
+  /** Returns the number of a mint by its map key; assigns one, with no references, to a new mint. */
+  of(mapKey: string): number {
+    const known = this.#numbers.get(mapKey)
     if (known !== undefined) return known
     const number = this.#free.pop() ?? this.#mints.length
-    // A copy, because a decoded key may be a view of a whole transaction's bytes.
-    this.#mints[number] = mint.slice()
-    this.#keys[number] = key
+    this.#mints[number] = pubkeyOfMapKey(mapKey)
+    this.#keys[number] = mapKey
     this.#holders[number] = 0
-    this.#numbers.set(key, number)
+    this.#numbers.set(mapKey, number)
     return number
   }
 
@@ -59,7 +57,7 @@ export class MintNumbers {
 
   release(number: number): void {
     if (--this.#holders[number]! > 0) return
-    this.#numbers.delete(pubkeyMapKey(this.mint(number)))
+    this.#numbers.delete(this.mapKey(number))
     this.#free.push(number)
   }
 }

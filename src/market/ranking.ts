@@ -1,5 +1,6 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { ActivityMinute } from './activity-rows.ts'
+import { digestOf } from './block-digest.ts'
 import { MintNumbers } from './mint-numbers.ts'
 import { MinuteVolumes, type MintVolume } from './minute-volumes.ts'
 import type { BlockCommit } from './records.ts'
@@ -94,10 +95,8 @@ export class Ranking {
     const { blockTime } = commit.slot
     this.advance(blockTime)
     const minute = minuteOf(blockTime)
-    for (const { of, owner, minutes } of commit.activity) {
-      const changed = of === 'mint' ? minutes.findLast((each) => each.minute === minute) : undefined
-      if (changed !== undefined) this.take(owner, [changed])
-    }
+    for (const { mapKey, trades, microUsd } of digestOf(commit).mints)
+      if (trades > 0) this.#take(mapKey, [{ minute, trades, volumeMicroUsd: microUsd }], this.#minutes)
   }
 
   /** Moves the windows to end with the minute of a time, in Unix seconds. */
@@ -112,19 +111,19 @@ export class Ranking {
 
   /** Adds minutes of a mint, in any order (R1). */
   take(mint: Pubkey, minutes: readonly MintMinute[]): void {
-    this.#take(mint, minutes, this.#minutes)
+    this.#take(pubkeyMapKey(mint), minutes, this.#minutes)
   }
 
   /** Adds minutes of a mint in the archive, like `take`. They count beside those of the live store (R4). */
   takeArchived(mint: Pubkey, minutes: readonly MintMinute[]): void {
-    this.#take(mint, minutes, this.#archived)
+    this.#take(pubkeyMapKey(mint), minutes, this.#archived)
   }
 
-  #take(mint: Pubkey, minutes: readonly MintMinute[], store: MinutesByStart): void {
+  #take(mapKey: string, minutes: readonly MintMinute[], store: MinutesByStart): void {
     let number: number | null = null
     for (const { minute, trades, volumeMicroUsd } of minutes) {
       if (trades === 0 || minute < this.#keptFrom) continue
-      number ??= this.#mints.of(mint)
+      number ??= this.#mints.of(mapKey)
       this.#raise(number, this.#minute(minute, store), { trades, microUsd: volumeMicroUsd })
     }
     while (this.#pairs > this.#pairsMax || this.#mints.size > this.#mintsMax) {

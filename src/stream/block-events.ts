@@ -1,11 +1,24 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
+import type { BlockDigest } from '../market/block-digest.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS, walletCursor } from '../market/cursor.ts'
 import type { EncodedEvent, LogEntry } from '../market/log.ts'
 import type { LaunchRow, PoolEventRow, SlotRow, TradeRow } from '../market/rows.ts'
+import type { Channel } from './channel.ts'
 import type { ChannelTable } from './channel-table.ts'
 import { encodeLaunch, encodePoolEvent, encodeTick, encodeTrade, isFirstRow, tradeOffsets } from './encode.ts'
 import type { EventRows } from './encode.ts'
+
+/** Kinds of channels that carry rows of a kind: those named by an address, and all others. */
+interface Carriers {
+  readonly addressed: readonly Channel['kind'][]
+  readonly others: readonly Channel['kind'][]
+}
+const OF_TRADES: Carriers = { addressed: ['trades', 'price', 'pool', 'wallet'], others: ['venue'] }
+const OF_POOL_EVENTS: Carriers = { addressed: ['pool'], others: ['venue', 'curves', 'pools'] }
+const OF_LAUNCHES: Carriers = { addressed: [], others: ['launches', 'venue'] }
+/** Addresses that are looked up in a digest: as many take as long as decoding the trades of a block. */
+const LOOKUPS_MAX = 32
 
 type Add<T> = (of: T, event: EncodedEvent) => void
 
@@ -20,19 +33,17 @@ export class BlockEvents {
   readonly slot: SlotRow
   readonly #rows: LoggedRows
   readonly #cash: CashList
+  readonly #digest: Pick<BlockDigest, 'has'> | null
   readonly #bodies = new Map<TradeRow | PoolEventRow | LaunchRow, Uint8Array>()
   /** Encoded events of the log, by the cursor of the copy on `venue:`. */
   #logged: Map<number, Uint8Array> | null = null
 
-  constructor(rows: LoggedRows, cash: CashList) {
+  /** `digest` is that of the block, for rows that are decoded at their first use. */
+  constructor(rows: LoggedRows, cash: CashList, digest: Pick<BlockDigest, 'has'> | null = null) {
     this.slot = rows.slot
     this.#rows = rows
     this.#cash = cash
-  }
-
-  /** Number of rows held in memory. */
-  get size(): number {
-    return this.#rows.trades.length + this.#rows.poolEvents.length + this.#rows.launches.length
+    this.#digest = digest
   }
 
   /** Returns the events of each channel of a table, in cursor order; channels without events are left out. */
@@ -43,12 +54,30 @@ export class BlockEvents {
       if (events === undefined) found.set(of, [event])
       else events.push(event)
     }
-    for (const row of this.#rows.trades) this.#trade(row, channels, add)
-    for (const row of this.#rows.poolEvents) this.#poolEvent(row, channels, add)
-    for (const row of this.#rows.launches) if (row.slot === this.slot.slot) this.#launch(row, channels, add)
+    // The rows of a followed block are decoded at their first use.
+    if (this.#mayHave(channels, OF_TRADES))
+      for (const row of this.#rows.trades) this.#trade(row, channels, add)
+    if (this.#mayHave(channels, OF_POOL_EVENTS))
+      for (const row of this.#rows.poolEvents) this.#poolEvent(row, channels, add)
+    if (this.#mayHave(channels, OF_LAUNCHES))
+      for (const row of this.#rows.launches) if (row.slot === this.slot.slot) this.#launch(row, channels, add)
     // A channel may have rows of several kinds, each kind in order.
     for (const events of found.values()) events.sort((a, b) => a.cursor - b.cursor)
     return found
+  }
+
+  /** Tells whether rows of a kind can be on one of the channels. */
+  #mayHave<T>(channels: ChannelTable<T>, { addressed, others }: Carriers): boolean {
+    if (others.some((kind) => channels.of(kind).size > 0)) return true
+    const addresses = addressed.reduce((sum, kind) => sum + channels.of(kind).size, 0)
+    const digest = this.#digest
+    if (digest === null || addresses > LOOKUPS_MAX) return addresses > 0
+    return addressed.some((kind) =>
+      channels
+        .of(kind)
+        .keys()
+        .some((mapKey) => digest.has(mapKey))
+    )
   }
 
   #trade<T>(row: TradeRow, channels: ChannelTable<T>, add: Add<T>): void {

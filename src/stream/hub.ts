@@ -1,4 +1,5 @@
 import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
+import { digestOf } from '../market/block-digest.ts'
 import type { CashList } from '../market/cash.ts'
 import { endOfEvents } from '../market/cursor.ts'
 import type { EncodedEvent } from '../market/log.ts'
@@ -54,7 +55,7 @@ export class StreamHub {
   readonly #cash: CashList
   readonly #report: (fault: unknown) => void
   readonly #channels = new ChannelTable<LiveChannel>()
-  #recent: BlockEvents[] = []
+  #recent: { readonly block: BlockEvents; readonly rows: number }[] = []
   #recentRows = 0
   /** Whether the next block possibly follows a different block than the last published one (H3). */
   #isDoubtful = true
@@ -83,7 +84,10 @@ export class StreamHub {
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
     return this.#feed.follow(
-      (commit) => this.#publish(new BlockEvents(commit, this.#cash)),
+      (commit) => {
+        const digest = digestOf(commit)
+        this.#publish(new BlockEvents(commit, this.#cash, digest), digest.events)
+      },
       () => this.#jump(),
       () => this.#end()
     )
@@ -124,7 +128,7 @@ export class StreamHub {
   /** Returns the blocks after a cursor that ends a slot, oldest first; null if some of them were evicted. */
   recentAfter(cursor: number): readonly BlockEvents[] | null {
     if (cursor < this.#recentAfter) return null
-    return this.#recent.filter(({ slot }) => endOf(slot) > cursor)
+    return this.#recent.map(({ block }) => block).filter(({ slot }) => endOf(slot) > cursor)
   }
 
   /** Resolves once blocks up to a cursor were published, or when `end` aborts. */
@@ -151,7 +155,7 @@ export class StreamHub {
     }
   }
 
-  #publish(block: BlockEvents): void {
+  #publish(block: BlockEvents, rows: number): void {
     const before = (this.#before ??= this.#head)
     this.#head = endOf(block.slot)
     if (this.#isDoubtful) {
@@ -161,7 +165,7 @@ export class StreamHub {
       this.#wake()
       return
     }
-    this.#remember(block)
+    this.#remember(block, rows)
     const failed = new Set<Reader>()
     for (const [live, events] of this.#eventsOf(block, before)) {
       try {
@@ -196,13 +200,13 @@ export class StreamHub {
     }
   }
 
-  #remember(block: BlockEvents): void {
-    this.#recent.push(block)
-    this.#recentRows += block.size
+  #remember(block: BlockEvents, rows: number): void {
+    this.#recent.push({ block, rows })
+    this.#recentRows += rows
     while (this.#recent.length > RECENT_BLOCKS || this.#recentRows > RECENT_ROWS) {
       const oldest = this.#recent.shift()!
-      this.#recentRows -= oldest.size
-      this.#recentAfter = endOf(oldest.slot)
+      this.#recentRows -= oldest.rows
+      this.#recentAfter = endOf(oldest.block.slot)
     }
   }
 

@@ -15,12 +15,7 @@ const BEHIND_HASH = RECORD_NAMES.slice(LOG + 1)
 /** All changes of a block: the rows of each record in the order of `RECORDS`. */
 export const blockCommitKind: RecordKind<BlockCommit> = {
   name: 'block',
-  write(out, block) {
-    slotFieldsKind.write(out, block.slot)
-    for (const name of BEFORE_HASH) blockPart(name).write(out, rowsOf(block, name))
-    if (BEHIND_HASH.every((name) => rowsOf(block, name).length === 0)) writeLastHash(out, block.slot)
-    else writeBehindHash(out, block)
-  },
+  write: (out, block) => void writeBlock(out, block),
   read(source, key) {
     const slot = slotFieldsKind.read(source, key)
     const before = BEFORE_HASH.map((name) => [name, readRows(source, name)] as const)
@@ -28,18 +23,39 @@ export const blockCommitKind: RecordKind<BlockCommit> = {
     const rows = new Map([...before, ...BEHIND_HASH.map((name) => [name, readRows(source, name)] as const)])
     return {
       slot: { ...slot, blockhash },
-      ...byName<RecordRows>(RECORD_NAMES, (name) =>
-        isSingle(name) ? (rows.get(name)![0] ?? null) : rows.get(name)
-      )
+      ...byName<RecordRows>(RECORD_NAMES, (name) => valueOf(name, rows.get(name)!))
     }
   },
   weigh: (block) => 1_000 * (10 + block.trades.length + block.poolEvents.length + block.candles.length)
 }
 
-/** The hash, empty if it is not known, and records that older versions did not write. */
-function writeBehindHash(out: ByteWriter, block: BlockCommit): void {
-  out.text(block.slot.blockhash ?? '')
-  for (const name of BEHIND_HASH) blockPart(name).write(out, rowsOf(block, name))
+/**
+ * Writes a block. Returns the places in `out` of its hash, then of the rows of each record in the order of `RECORDS`; those
+ * of records at the end that were left out are missing.
+ */
+export function writeBlock(out: ByteWriter, block: BlockCommit): number[] {
+  slotFieldsKind.write(out, block.slot)
+  const places = BEFORE_HASH.map((name) => writePart(out, block, name))
+  const hashPlace = out.length
+  if (BEHIND_HASH.every((name) => rowsOf(block, name).length === 0)) writeLastHash(out, block.slot)
+  else {
+    // The hash is empty if it is not known. Older versions did not write the records behind it.
+    out.text(block.slot.blockhash ?? '')
+    places.push(...BEHIND_HASH.map((name) => writePart(out, block, name)))
+  }
+  return [hashPlace, ...places]
+}
+
+/** Returns the rows of a record as a block has them. */
+export const valueOf = <Name extends RecordName>(
+  name: Name,
+  rows: readonly RowOf<Name>[]
+): RowOf<Name> | readonly RowOf<Name>[] | null => (isSingle(name) ? (rows[0] ?? null) : rows)
+
+function writePart<Name extends RecordName>(out: ByteWriter, block: BlockCommit, name: Name): number {
+  const place = out.length
+  blockPart(name).write(out, rowsOf(block, name))
+  return place
 }
 
 function rowsOf<Name extends RecordName>(block: BlockCommit, name: Name): readonly RowOf<Name>[] {

@@ -16,6 +16,11 @@ export class ByteWriter {
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
+  /** Number of bytes written. */
+  get length(): number {
+    return this.#length
+  }
+
   /** Returns a view of the bytes from an offset on, valid until the next write. */
   written(from = 0): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(from, this.#length)

@@ -16,7 +16,7 @@ export interface RecordKind<T> {
 
 /** A value starts with the version of its layout and the CRC-32 of its key, version and contents. */
 const VERSION = 1
-const HEAD_BYTES = 5
+export const HEAD_BYTES = 5
 const NO_HEAD = new Uint8Array(HEAD_BYTES)
 const scratch = new ByteWriter()
 
@@ -36,16 +36,31 @@ export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Arr
 
 /** Decodes a record. Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes were written under this key. */
 export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
-  if (!isSoundRecord(key, bytes)) throw unreadable(kind, key, 'is damaged: its checksum does not match')
-  if (bytes[0] !== VERSION)
-    throw unreadable(kind, key, `has layout ${bytes[0]}, which this version does not know`)
-  try {
-    const source = new ByteReader(bytes, HEAD_BYTES)
+  return openRecord(
+    kind,
+    key,
+    bytes
+  )(HEAD_BYTES, (source) => {
     const value = kind.read(source, key)
     if (!source.atEnd) throw new RangeError('the value has more bytes than its contents')
     return value
-  } catch (cause) {
-    throw unreadable(kind, key, 'does not follow its layout', cause)
+  })
+}
+
+/** Reads a field of an opened record at a place in its bytes. Throws STORAGE_UNAVAILABLE, as `unpackRecord` does. */
+export type ReadField = <T>(place: number, read: (source: ByteReader) => T) => T
+
+/** Checks a record as `unpackRecord` does, and returns a function that reads its fields when they are needed. */
+export function openRecord(kind: Pick<RecordKind<unknown>, 'name'>, key: Key, bytes: Uint8Array): ReadField {
+  if (!isSoundRecord(key, bytes)) throw unreadable(kind, key, 'is damaged: its checksum does not match')
+  if (bytes[0] !== VERSION)
+    throw unreadable(kind, key, `has layout ${bytes[0]}, which this version does not know`)
+  return (place, read) => {
+    try {
+      return read(new ByteReader(bytes, place))
+    } catch (cause) {
+      throw unreadable(kind, key, 'does not follow its layout', cause)
+    }
   }
 }
 
@@ -61,7 +76,12 @@ function checksum(key: Key, bytes: Uint8Array): number {
   return crc32(bytes.subarray(HEAD_BYTES), crc32(key, bytes[0]))
 }
 
-function unreadable<T>(kind: RecordKind<T>, key: Key, what: string, cause?: unknown): ServiceError {
+function unreadable(
+  kind: Pick<RecordKind<unknown>, 'name'>,
+  key: Key,
+  what: string,
+  cause?: unknown
+): ServiceError {
   return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${kind.name} ${key.toString('hex')} ${what}`, {
     cause
   })

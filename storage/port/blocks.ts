@@ -73,7 +73,8 @@ export interface History {
 export interface Journal {
   /**
    * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty before the first commit.
-   * Resolves with null if the journal no longer reaches back to the slot, or the slot was never committed. Missed data is
+   * They are those that this process knows: `blocks.head` finds out about newer ones. Rows of a block may be decoded at their
+   * first use, and then throw STORAGE_UNAVAILABLE for damaged bytes. Resolves with null if the journal no longer reaches back to the slot, or the slot was never committed. Missed data is
    * then only in the rows.
    */
   after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null>

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { RECORD_NAMES } from '../../src/market/records.ts'
 import type { ScyllaCrashPoint } from '../crash-points.ts'
 import type { ScyllaBase } from './base.ts'
 import { batchesOf } from './row-write.ts'
@@ -127,6 +128,8 @@ export class Flushes {
     const { memtable, snapshot: before } = visibility
     const last = memtable.blocks.at(-1)
     if (last === undefined) return
+    // A claimant's blocks are those of the writer before it.
+    await memtable.decoded(RECORD_NAMES, null)
     const blocks = mergedBlocks(memtable.blocks.map(({ block }) => block))
     const commit = new Commit({ epoch, number: last.number }, blocks, before, this.#writerClaim.committed)
     const { reached, stage } = this.#options

@@ -1,6 +1,5 @@
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import { blockCommitKind } from '../codec/block-commit.ts'
-import { packRecord, unpackRecord } from '../codec/record.ts'
+import { packBlock, unpackBlock, type BlockBytes } from '../codec/packed-block.ts'
 import type { BlockCommit } from '../port.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 import { batchesOf } from './row-write.ts'
@@ -18,29 +17,33 @@ const PARTS_RETAINED = 144
 const DELETED_AGAIN = 8
 
 const INSERT = 'INSERT INTO journal (part, number, epoch, piece, pieces, block) VALUES (?, ?, ?, ?, ?, ?)'
-const SELECT = 'SELECT number, epoch, piece, pieces, block FROM journal WHERE part = ? AND number'
+/** For the first piece of a block, which has its digest. */
+const INSERT_FIRST =
+  'INSERT INTO journal (part, number, epoch, piece, pieces, block, digest) VALUES (?, ?, ?, ?, ?, ?, ?)'
+const SELECT = 'SELECT number, epoch, piece, pieces, block, digest FROM journal WHERE part = ? AND number'
 const SELECT_ONE = `${SELECT} = ?`
 const SELECT_SPAN = `${SELECT} >= ? AND number <= ?`
 const DELETE_PART = 'DELETE FROM journal WHERE part = ?'
 
 /** A block as bytes; throws a RangeError if one of its values cannot be stored. */
-export function packedBlock(number: number, block: BlockCommit): Buffer {
-  return Buffer.from(packRecord(blockCommitKind, keyOf(number), block))
-}
+export const packedBlock = (number: number, block: BlockCommit): BlockBytes => packBlock(keyOf(number), block)
 
 /** The rows of packed blocks in batches of one partition: small ones together, others alone. */
 export function journalBatches(
-  blocks: readonly { readonly version: Version; readonly packed: Buffer }[]
+  blocks: readonly { readonly version: Version; readonly bytes: BlockBytes }[]
 ): (readonly RowWrite[])[] {
   const parts = Map.groupBy(blocks, ({ version }) => partOf(version.number))
   return [...parts.values()].flatMap((blocks) => batchesOf(blocks.flatMap(rowsOf)))
 }
 
-function rowsOf({ version, packed }: { readonly version: Version; readonly packed: Buffer }): RowWrite[] {
+function rowsOf({ version, bytes }: { readonly version: Version; readonly bytes: BlockBytes }): RowWrite[] {
   const { epoch, number } = version
-  return piecesOf(packed).map(({ piece, pieces, bytes }) => {
+  const { digest } = bytes
+  return piecesOf(bytes.packed).map(({ piece, pieces, bytes }): RowWrite => {
     const params = [partOf(number), number, epoch, piece, pieces, bytes]
-    return { statement: INSERT, params, bytes: bytes.length }
+    return piece > 0
+      ? { statement: INSERT, params, bytes: bytes.length }
+      : { statement: INSERT_FIRST, params: [...params, digest], bytes: bytes.length + digest.length }
   })
 }
 
@@ -115,8 +118,10 @@ class Pieces {
       this.#pieces.push(row)
       if (this.#pieces.length < (row['pieces'] as number)) continue
       const packed = Buffer.concat(this.#pieces.map((piece) => piece['block'] as Buffer))
-      const block = unpackRecord(blockCommitKind, keyOf(number), packed)
-      blocks.push(new MemtableBlock({ epoch, number }, block, packed.length))
+      const digest = this.#pieces[0]!['digest'] as Buffer | null
+      const block = unpackBlock(keyOf(number), { packed, digest })
+      const bytes = packed.length + (digest?.length ?? 0)
+      blocks.push(new MemtableBlock({ epoch, number }, block, bytes))
       this.#pieces = []
       this.next++
     }

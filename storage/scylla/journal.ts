@@ -29,7 +29,7 @@ export class CommitJournal implements Journal {
 
   async after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null> {
     const { client, visibility } = this.#base
-    await this.#base.refresh()
+    client.assertOpen()
     const { memtable, committed, snapshot, amended } = visibility
     if (amended !== this.#amended) this.#numbers.clear()
     this.#amended = amended

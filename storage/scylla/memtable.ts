@@ -1,10 +1,13 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { eventCursor } from '../../src/market/cursor.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
-import { addressText, byName, KEYED, rowText } from '../../src/market/records.ts'
-import type { AddressOf, KeyedName, RowOf } from '../../src/market/records.ts'
+import { addressText, byName, KEYED, RECORD_NAMES, rowText } from '../../src/market/records.ts'
+import type { AddressOf, KeyedName, RecordName, RowOf } from '../../src/market/records.ts'
+import { digestOf } from '../../src/market/block-digest.ts'
 import type { Interval } from '../../src/market/rows.ts'
+import { decodeRecords, isUndecoded } from '../codec/packed-block.ts'
 import { addressesListedAt } from '../pool-listings.ts'
 import type { BlockCommit } from '../port.ts'
 import type { Version } from './version.ts'
@@ -63,6 +66,8 @@ export class Memtable {
   readonly blocks: readonly MemtableBlock[]
   /** Bytes of all blocks, packed. */
   readonly bytes: number
+  /** Blocks with records that were not decoded at the first query. A writer's own blocks are decoded. */
+  readonly #undecoded = lazily(() => this.blocks.filter(({ block }) => isUndecoded(block, RECORD_NAMES)))
 
   constructor(blocks: readonly MemtableBlock[]) {
     this.blocks = blocks
@@ -76,6 +81,20 @@ export class Memtable {
       if (found !== undefined) return found
     }
     return undefined
+  }
+
+  /**
+   * Returns the memtable for a query of some records, decoded a block at a time. Blocks that change nothing at the address
+   * may be left out; null stands for any address.
+   */
+  async decoded(names: readonly RecordName[], address: Pubkey | null): Promise<Memtable> {
+    const undecoded = this.#undecoded().filter(({ block }) => isUndecoded(block, names))
+    if (undecoded.length === 0) return this
+    const key = address === null ? null : pubkeyMapKey(address)
+    const without = new Set(key === null ? [] : undecoded.filter(({ block }) => !digestOf(block).has(key)))
+    for (const each of undecoded)
+      if (!without.has(each) && decodeRecords(each.block, names)) await yieldToEventLoop()
+    return without.size === 0 ? this : new Memtable(this.blocks.filter((each) => !without.has(each)))
   }
 
   /** The newest row at an address, or undefined. */

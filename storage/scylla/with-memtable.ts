@@ -1,6 +1,7 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { byName, isSingle, RECORD_NAMES } from '../../src/market/records.ts'
-import type { ReadName, SingleName } from '../../src/market/records.ts'
+import type { AddressOf, ReadName, RecordName, SingleName } from '../../src/market/records.ts'
 import { mergedPairs } from '../codec/pair.ts'
 import { mintVolumeMinutes } from '../codec/hourly-mint-volume.ts'
 import { logPage } from '../log-pages.ts'
@@ -24,28 +25,40 @@ import {
  * Both are of one moment: if a flush ends during a query, the query runs again.
  */
 export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStores {
-  const ask = async <T>(query: (memtable: Memtable) => Promise<T>): Promise<T> => {
+  /** Runs a query of some records, at an address if all of its rows are there. */
+  const ask = async <T>(
+    names: readonly RecordName[],
+    address: Pubkey | null,
+    query: (memtable: Memtable) => Promise<T>
+  ): Promise<T> => {
     base.client.assertOpen()
-    return readConsistently(base, () => query(base.visibility.memtable))
+    return readConsistently(base, async () => query(await base.visibility.memtable.decoded(names, address)))
   }
   const keyed = <Name extends ReadName>(name: Name): RecordStore<Name> => {
     const table = tables[name] as RecordStore<Name>
-    return { get: (address) => ask(async (memtable) => memtable.row(name, address) ?? table.get(address)) }
+    return {
+      get: (address) =>
+        ask([name], ownerOf(address), async (memtable) => memtable.row(name, address) ?? table.get(address))
+    }
   }
   const single = <Name extends SingleName>(name: Name): SingleStore<Name> => ({
     get: () =>
-      ask(async (memtable) => memtable.newest(({ block }) => block[name] ?? undefined) ?? tables[name].get())
+      ask(
+        [name],
+        null,
+        async (memtable) => memtable.newest(({ block }) => block[name] ?? undefined) ?? tables[name].get()
+      )
   })
   const own: OwnStores = {
     trades: {
       ofMint: (mint, page) =>
-        ask((memtable) => {
+        ask(['trades'], mint, (memtable) => {
           const text = pubkeyMapKey(mint)
           const rows = memtable.all((block) => block.tradesOfMint().get(text))
           return pageWithMemtable(rows, page, (page) => tables.trades.ofMint(mint, page))
         }),
       ofWallet: (wallet, page) =>
-        ask((memtable) => {
+        ask(['trades'], wallet, (memtable) => {
           const text = pubkeyMapKey(wallet)
           const rows = memtable.all((block) => block.tradesOfWallet().get(text))
           return pageWithMemtable(rows, page, (page) => tables.trades.ofWallet(wallet, page))
@@ -53,7 +66,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     },
     poolEvents: {
       ofPool: (pool, page) =>
-        ask((memtable) => {
+        ask(['poolEvents'], pool, (memtable) => {
           const text = pubkeyMapKey(pool)
           const rows = memtable.all((block) => block.eventsOfPool().get(text))
           return pageWithMemtable(rows, page, (page) => tables.poolEvents.ofPool(pool, page))
@@ -61,7 +74,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     },
     log: {
       read: (channel, page) =>
-        ask((memtable) =>
+        ask(['log'], null, (memtable) =>
           logPage(page, (slots) =>
             logWithMemtable(memtable, channel, slots, (slots) => tables.log.ofSlots(channel, slots))
           )
@@ -70,7 +83,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     candles: {
       ...keyed('candles'),
       range: (mint, cash, interval, range) =>
-        ask(async (memtable) => {
+        ask(['candles'], mint, async (memtable) => {
           const text = seriesText(mint, cash, interval)
           const later = memtable.all((block) => block.candles().get(text)).map(({ candle }) => candle)
           const inRange = later.filter(({ ts }) => ts >= range.from && ts < range.to)
@@ -81,12 +94,14 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     launches: {
       ...keyed('launches'),
       page: (page) =>
-        ask((memtable) => launchesWithMemtable(memtable, page, (page) => tables.launches.page(page)))
+        ask(['launches'], null, (memtable) =>
+          launchesWithMemtable(memtable, page, (page) => tables.launches.page(page))
+        )
     },
     pairs: {
       ...keyed('pairs'),
       ofMint: (mint) =>
-        ask(async (memtable) => {
+        ask(['pairs'], mint, async (memtable) => {
           const text = pubkeyMapKey(mint)
           return mergedPairs(
             await tables.pairs.ofMint(mint),
@@ -94,7 +109,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
           )
         }),
       ofMints: (mints) =>
-        ask(async (memtable) => {
+        ask(['pairs'], null, async (memtable) => {
           const stored = await tables.pairs.ofMints(mints)
           return mints.map((mint, at) => {
             const text = pubkeyMapKey(mint)
@@ -107,7 +122,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     },
     solPrices: {
       atOrBefore: (minute) =>
-        ask(async (memtable) => {
+        ask(['solPrices'], null, async (memtable) => {
           let newest = await tables.solPrices.atOrBefore(minute)
           for (const price of memtable.all(({ block }) => block.solPrices))
             if (price.minute <= minute && (newest === null || price.minute >= newest.minute)) newest = price
@@ -117,7 +132,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     activity: {
       ...keyed('activity'),
       range: (of, owner, range) =>
-        ask(async (memtable) => {
+        ask(['activity'], owner, async (memtable) => {
           const text = ownerText(of, owner)
           const later = memtable.all((block) => block.activity().get(text))
           const inRange = later.filter(({ hour }) => hour >= range.from && hour < range.to)
@@ -125,7 +140,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
           return newestOf([...hours, ...inRange], ({ hour }) => hour, range.limit)
         }),
       mintsOfHour: (hour, page) =>
-        ask(async (memtable) => {
+        ask(['activity'], null, async (memtable) => {
           const { after, limit } = page
           if (limit <= 0) return []
           const later = hourlyMintVolumeOf(memtable, hour).filter(
@@ -142,7 +157,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     tokens: {
       ...keyed('tokens'),
       list: (page) =>
-        ask((memtable) => {
+        ask(['tokens'], null, (memtable) => {
           const { compare } = tables.tokens
           return tokensWithMemtable(memtable, { ...page, compare }, () => tables.tokens.list(page))
         }),
@@ -151,13 +166,13 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     pools: {
       ...keyed('pools'),
       ofMint: (mint, page) =>
-        ask(async (memtable) => {
+        ask(['pools'], null, async (memtable) => {
           const read = (page: Parameters<typeof tables.pools.ofMint>[1]) => tables.pools.ofMint(mint, page)
           const rows = await poolsWithMemtable(memtable, mint, page, read)
           return rows.filter((row) => isListedUnder(row, mint))
         }),
       ofVaultOwner: (owner) =>
-        ask(async (memtable) => {
+        ask(['pools'], null, async (memtable) => {
           const read = async () => {
             const pool = await tables.pools.ofVaultOwner(owner)
             return pool === null ? [] : [pool]
@@ -171,6 +186,12 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     if (name in own) return own[name as keyof OwnStores]
     return isSingle(name) ? single(name) : keyed(name as ReadName)
   })
+}
+
+/** The address that a block changes with a row at an address of a record. */
+function ownerOf(address: AddressOf<ReadName>): Pubkey {
+  if (address instanceof Uint8Array) return address
+  return 'owner' in address ? address.owner : address.mint
 }
 
 /** The newest of values by their times, oldest first; for equal times the last one. */

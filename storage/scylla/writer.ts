@@ -3,6 +3,7 @@ import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
+import type { BlockBytes } from '../codec/packed-block.ts'
 import type { BlockCommit } from '../port.ts'
 import { AmendmentWriter } from './amendment-writer.ts'
 import type { Change } from './amendment-writer.ts'
@@ -48,7 +49,7 @@ interface GivenBlock extends PromiseWithResolvers<boolean> {
 interface PackedBlock {
   readonly version: Version
   readonly block: BlockCommit
-  readonly packed: Buffer
+  readonly bytes: BlockBytes
   /** Pieces of the kept block. */
   readonly kept: readonly RowWrite[]
 }
@@ -219,13 +220,13 @@ export class BlockWriter {
       await this.#flushes.run().catch(() => undefined)
     }
     const group = [this.#packed(first!, 0)]
-    let bytes = group[0]!.packed.length
+    let bytes = sizeOf(group[0]!)
     for (const next of given.slice(1, Math.min(BLOCKS_TOGETHER_MAX, this.#flushes.room))) {
       const { slot } = group.at(-1)!.block
       // A block that will be refused, or found stored, is handled alone.
       if (isStored(next.block, slot) || (next.after ?? slot.slot) !== slot.slot) break
       const packed = tryTo(() => this.#packed(next, group.length))
-      if (packed === null || (bytes += packed.packed.length) > BYTES_TOGETHER_MAX) break
+      if (packed === null || (bytes += sizeOf(packed)) > BYTES_TOGETHER_MAX) break
       group.push(packed)
     }
     return group
@@ -233,8 +234,8 @@ export class BlockWriter {
 
   #packed({ block, kept }: GivenBlock, place: number): PackedBlock {
     const version = this.#version(place)
-    const packed = packedBlock(version.number, block)
-    return { version, block, packed, kept: kept === undefined ? [] : keptRows(version, kept) }
+    const bytes = packedBlock(version.number, block)
+    return { version, block, bytes, kept: kept === undefined ? [] : keptRows(version, kept) }
   }
 
   async #commit(group: readonly PackedBlock[]): Promise<void> {
@@ -252,7 +253,7 @@ export class BlockWriter {
     this.#writerClaim.newest = version.number
     visibility.advance(
       { committed: new Snapshot(version, block.slot, before.ended), flushed: visibility.snapshot },
-      group.map(({ version, block, packed }) => new MemtableBlock(version, block, packed.length))
+      group.map((each) => new MemtableBlock(each.version, each.block, sizeOf(each)))
     )
     reached('commit.published')
     this.#flushes.beginIfDue()
@@ -291,6 +292,8 @@ export class BlockWriter {
     })
   }
 }
+
+const sizeOf = ({ bytes }: Pick<PackedBlock, 'bytes'>): number => bytes.packed.length + bytes.digest.length
 
 function tryTo<T>(run: () => T): T | null {
   try {

@@ -117,7 +117,7 @@ t.test('any names, changes and reloads are found as a search of a plain list fin
         if (step.kind === 'launch') index.setLaunch({ mint: MINTS[step.mint]!, ...step.names })
         if (step.kind === 'account') index.setAccountNames(MINTS[step.mint]!, step.names)
         if (step.kind === 'nameless') index.setAccountNames(MINTS[step.mint]!, null)
-        if (step.kind === 'touch') index.touch(MINTS[step.mint]!)
+        if (step.kind === 'touch') index.touch(pubkeyMapKey(MINTS[step.mint]!))
         if (step.kind !== 'reload') continue
         index.beginReload()
         for (const mint of step.seen) {
@@ -226,7 +226,7 @@ t.test(
     const COUNT = 1_000
     for (let n = 0; n < COUNT; n++) {
       index.setLaunch({ mint: key(n), ...name(n) })
-      index.touch(key(0))
+      index.touch(pubkeyMapKey(key(0)))
       if (index.bytes > index.bytesMax) t.fail(`${index.bytes} bytes`)
     }
     t.ok(index.size > 50 && index.size < 500, `${index.size} tokens`)

@@ -8,6 +8,7 @@ const SPELLED_OUT = 5
 const PLACES = {
   'src/market/records.ts': 'declares them',
   'src/market/fold.ts': 'makes their rows',
+  'src/market/block-digest.ts': 'lists the addresses that rows change',
   'src/market/activity.ts': 'has fields of the same names',
   'src/market/kept-block.ts': 'reads what runs in series',
   'src/market/market-state.ts': 'holds what runs in series beside rows',
@@ -26,6 +27,7 @@ const PLACES = {
 }
 /** Where a record is named that has no store of its own, which is all that a new one needs; `curves` is a channel, too. */
 const CURVES = [
+  'src/market/block-digest.ts',
   'src/market/cursor.ts',
   'src/market/fold.ts',
   'src/market/log.ts',

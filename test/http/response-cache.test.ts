@@ -1,3 +1,4 @@
+import type { BlockCommit } from '../../src/market/records.ts'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { z } from 'zod'
@@ -276,6 +277,33 @@ t.test('a write of any kind invalidates the answers that depend on it', async (t
     )
   }
 })
+
+t.test(
+  'while no answer is checked, blocks wait for it: up to eight, and earlier answers are stale',
+  async (t) => {
+    const [changed, other] = [key(1), key(2)]
+    const feed = new CommitFeed()
+    feed.restore(emptyCommit(1, NOON).slot)
+    const invalidation = new InvalidationIndex(feed)
+    invalidation.follow()
+    const holds = (tag: Pubkey, slot: number): boolean => invalidation.holds([tagKey(tag)], 'tags', slot)
+    const publish = (first: number, last: number, tokens: readonly object[] = []): void => {
+      for (let slot = first; slot <= last; slot++)
+        feed.publish({ ...emptyCommit(slot, NOON), tokens } as unknown as BlockCommit)
+    }
+    publish(2, 8)
+    publish(9, 9, [{ mint: changed }])
+    t.ok(holds(other, 1), 'all eight are known')
+    t.notOk(holds(changed, 8))
+    t.ok(holds(changed, 9))
+    publish(10, 18)
+    t.notOk(holds(other, 9), 'block 10 was forgotten, and can have changed anything')
+    t.ok(holds(other, 10))
+    publish(19, 19, [{ mint: changed }])
+    t.ok(holds(other, 10))
+    t.notOk(holds(changed, 18))
+  }
+)
 
 t.test(
   'memory stays within its limit: the least recently used leave, and what is stale gives its part back',

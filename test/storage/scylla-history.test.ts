@@ -17,6 +17,7 @@ import { sampleGap } from '../../storage/test/sample-gap.ts'
 import { sampleKept } from '../../storage/test/sample-kept.ts'
 import { ALL } from '../../storage/test/under-test.ts'
 import { testWithCql } from '../servers/cql.ts'
+import { journalAfter } from './journal-after.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
 const NO_GAPS = { put: [], remove: [] }
@@ -94,7 +95,7 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
     await under.clear()
     const [writer, follower] = [await open(t), await open(t)]
     for (let index = 0; index < 6; index++) await writer.blocks.commit(emptyBlock(index))
-    t.equal((await follower.journal!.after(slotAt(3), 9))?.length, 2)
+    t.equal((await journalAfter(follower, slotAt(3), 9))?.length, 2)
     const amendments = await follower.history.amendments()
     const model = new StorageModel()
     for (let index = 0; index < 6; index++) model.commit(emptyBlock(index))
@@ -103,21 +104,21 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
       for (const slot of [null, 0, 3, 5]) {
         const after = slot === null ? null : slotAt(slot)
         for (const limit of [1, 9])
-          t.equal(await storage.journal!.after(after, limit), null, `${limit} after block ${slot}`)
+          t.equal(await journalAfter(storage, after, limit), null, `${limit} after block ${slot}`)
       }
     t.ok((await follower.history.amendments()) > amendments)
     for (const index of [6, 7, 8]) await writer.blocks.commit(emptyBlock(index))
     const later = [7, 8].map((index) => emptyBlock(index))
-    t.strictSame(await follower.journal!.after(slotAt(6), 9), later, 'from there on it does')
+    t.strictSame(await journalAfter(follower, slotAt(6), 9), later, 'from there on it does')
     const lost = new StorageModel()
     for (const index of [6, 7, 8]) model.commit(emptyBlock(index))
     for (let index = 0; index < 8; index++) lost.commit(emptyBlock(index))
     await writer.history.amend(differenceBetween(model, lost), NO_GAPS)
     const again = { ...emptyBlock(8), slot: { ...emptyBlock(8).slot, transactions: 77 } }
     await writer.blocks.commit(again)
-    t.equal(await follower.journal!.after(slotAt(7), 9), null)
-    t.equal(await follower.journal!.after(slotAt(6), 9), null)
-    t.strictSame(await follower.journal!.after(slotAt(8), 9), [], 'the block that took its place')
+    t.equal(await journalAfter(follower, slotAt(7), 9), null)
+    t.equal(await journalAfter(follower, slotAt(6), 9), null)
+    t.strictSame(await journalAfter(follower, slotAt(8), 9), [], 'the block that took its place')
     t.strictSame(await follower.blocks.at(slotAt(8)), again.slot)
   })
 

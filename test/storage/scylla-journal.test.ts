@@ -6,6 +6,7 @@ import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { testWithCql } from '../servers/cql.ts'
+import { journalAfter } from './journal-after.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
 testWithCql(t, 'the journal of commits', async (t, server) => {
@@ -16,27 +17,41 @@ testWithCql(t, 'the journal of commits', async (t, server) => {
     const { storage } = await under.open(t)
     const follower = await openScyllaStorage(under.options)
     t.teardown(() => follower.close())
-    const journal = follower.journal!
-    t.strictSame(await journal.after(null, 10), [], 'of an empty store there is nothing yet')
+    t.strictSame(await journalAfter(follower, null, 10), [], 'of an empty store there is nothing yet')
     const blocks = Array.from({ length: 150 }, (_, index) => sampleBlock(5, index))
     const heard: BlockCommit[] = []
     for (const [index, block] of blocks.entries()) {
       await storage.blocks.commit(block)
       if (index % 40 !== 39) continue
       const after = heard.at(-1)?.slot.slot ?? null
-      heard.push(...(await journal.after(after, 1_000))!)
+      heard.push(...(await journalAfter(follower, after, 1_000))!)
       t.equal(heard.length, index + 1)
     }
     assert.deepStrictEqual(heard, blocks.slice(0, heard.length))
     assert.deepStrictEqual(
-      await journal.after(slotAt(30), 100),
+      await journalAfter(follower, slotAt(30), 100),
       blocks.slice(31, 131),
       'limit blocks at most'
     )
-    assert.deepStrictEqual(await journal.after(null, 1), blocks.slice(0, 1))
-    t.strictSame(await journal.after(slotAt(149), 5), [])
-    t.equal(await journal.after(slotAt(2) - 1, 5), null, 'a slot that was never committed')
-    t.equal(await journal.after(slotAt(500), 5), null)
+    assert.deepStrictEqual(await journalAfter(follower, null, 1), blocks.slice(0, 1))
+    t.strictSame(await journalAfter(follower, slotAt(149), 5), [])
+    t.equal(await journalAfter(follower, slotAt(2) - 1, 5), null, 'a slot that was never committed')
+    t.equal(await journalAfter(follower, slotAt(500), 5), null)
+  })
+
+  t.test('blocks of a version that stored no digests read back exactly', async (t) => {
+    const { storage } = await under.open(t)
+    const blocks = Array.from({ length: 12 }, (_, index) => sampleBlock(5, index))
+    for (const block of blocks) await storage.blocks.commit(block)
+    const rows = await under.rows('SELECT part, number, epoch, piece, digest FROM journal')
+    t.ok(rows.every((row) => row['digest'] !== null))
+    for (const { part, number, epoch, piece } of rows)
+      await under.change(
+        `DELETE digest FROM journal WHERE part = ${part} AND number = ${number} AND epoch = ${epoch} AND piece = ${piece}`
+      )
+    const follower = await openScyllaStorage(under.options)
+    t.teardown(() => follower.close())
+    assert.deepStrictEqual(await journalAfter(follower, null, 100), blocks)
   })
 
   t.test('a block of megabytes comes in pieces', async (t) => {
@@ -46,7 +61,7 @@ testWithCql(t, 'the journal of commits', async (t, server) => {
     for (const block of blocks) await storage.blocks.commit(block)
     const pieces = await under.rows('SELECT number, piece FROM journal')
     t.ok(pieces.filter((row) => row['number'] === 2).length > 2, 'there are several')
-    assert.deepStrictEqual(await storage.journal!.after(null, 10), blocks)
+    assert.deepStrictEqual(await journalAfter(storage, null, 10), blocks)
   })
 
   t.test('what a failed commit and a former writer left behind is not told', async (t) => {
@@ -67,7 +82,7 @@ testWithCql(t, 'the journal of commits', async (t, server) => {
       committed.push(block)
     }
     t.equal(failures, 20)
-    assert.deepStrictEqual(await first.journal!.after(null, 100), committed)
+    assert.deepStrictEqual(await journalAfter(first, null, 100), committed)
   })
 
   t.test('a journal that no longer reaches back says so, and goes on from where it does', async (t) => {
@@ -77,11 +92,11 @@ testWithCql(t, 'the journal of commits', async (t, server) => {
     const storage = await opened.reopen()
     // Deletes the first 63 commits, those of the first partition.
     await under.change('DELETE FROM journal WHERE part = 0')
-    t.equal(await storage.journal!.after(null, 100), null)
-    t.equal(await storage.journal!.after(slotAt(40), 100), null)
-    t.equal(await storage.journal!.after(slotAt(61), 100), null)
-    t.strictSame(await storage.journal!.after(slotAt(62), 100), blocks.slice(63))
-    t.strictSame(await storage.journal!.after(slotAt(69), 100), [])
+    t.equal(await journalAfter(storage, null, 100), null)
+    t.equal(await journalAfter(storage, slotAt(40), 100), null)
+    t.equal(await journalAfter(storage, slotAt(61), 100), null)
+    t.strictSame(await journalAfter(storage, slotAt(62), 100), blocks.slice(63))
+    t.strictSame(await journalAfter(storage, slotAt(69), 100), [])
   })
 
   t.test('parts are deleted once their blocks have been in the tables for an hour of the chain', (t) => {

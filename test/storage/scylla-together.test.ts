@@ -11,6 +11,7 @@ import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { ALL } from '../../storage/test/under-test.ts'
 import { testWithCql } from '../servers/cql.ts'
+import { journalAfter } from './journal-after.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
@@ -79,7 +80,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
       for (const after of [null, 0, 5, 10]) {
         const from = after === null ? 0 : after + 1
         assert.deepStrictEqual(
-          await each.journal!.after(after === null ? null : slotAt(after), 3),
+          await journalAfter(each, after === null ? null : slotAt(after), 3),
           blocks.slice(from, from + 3)
         )
       }
@@ -135,7 +136,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
           blocks.slice(2).map(() => true)
         )
         t.equal(await under.epoch(), before + 2, 'in the next epoch')
-        assert.deepStrictEqual(await reader.journal!.after(null, 99), blocks)
+        assert.deepStrictEqual(await journalAfter(reader, null, 99), blocks)
       }
     }
   )
@@ -177,7 +178,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
     for (const each of [storage, other]) {
       t.equal((await each.blocks.head())?.slot, slotAt(2))
       t.equal((await each.trades.ofMint(mint, ALL)).length, 5)
-      assert.deepStrictEqual(await each.journal!.after(slotAt(1), 9), [theirs])
+      assert.deepStrictEqual(await journalAfter(each, slotAt(1), 9), [theirs])
     }
   })
 

@@ -11,6 +11,7 @@ import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { ALL } from '../../storage/test/under-test.ts'
 import { testWithCql } from '../servers/cql.ts'
+import { journalAfter } from './journal-after.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
@@ -152,7 +153,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
         await storage.blocks.head()
         assert.deepStrictEqual(await storage.trades.ofMint(mint, ALL), kept.trades)
       }
-      t.strictSame(await next.journal!.after(null, 9), [kept])
+      t.strictSame(await journalAfter(next, null, 9), [kept])
     }
   )
 
@@ -178,7 +179,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       t.equal(await storage.blocks.commit(blockOfTrades(2, mint, 2)), true)
       t.equal((await cursors(storage)).length, 6)
       const blocks = [0, 1, 2].map((index) => blockOfTrades(index, mint, 2))
-      t.strictSame(await storage.journal!.after(null, 9), blocks)
+      t.strictSame(await journalAfter(storage, null, 9), blocks)
     }
   )
 
@@ -339,7 +340,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       t.equal((await storage.blocks.claim(null))?.slot, slotAt(0))
       for (const index of [1, 2]) t.equal(await storage.blocks.commit(blockOfTrades(index, mint, 2)), true)
       const blocks = [0, 1, 2].map((index) => blockOfTrades(index, mint, 2))
-      t.strictSame(await storage.journal!.after(null, 9), blocks)
+      t.strictSame(await journalAfter(storage, null, 9), blocks)
       t.equal((await cursors(storage)).length, 6)
     }
   )

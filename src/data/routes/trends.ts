@@ -9,6 +9,7 @@ import { RANKED_WINDOW_NAMES, type Trend } from '../bodies/trending.ts'
 import type { VenueId } from '../../chain/venue-id.ts'
 import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
 import type { CommitFeed } from '../../kernel/feed/commit-feed.ts'
+import { digestOf } from '../../market/block-digest.ts'
 import type { CashList } from '../../market/cash.ts'
 import { newestUsd } from '../../market/latest-price.ts'
 import { RANKED_WINDOWS, RANKS_MAX, type RankedWindow } from '../../market/ranking.ts'
@@ -80,7 +81,7 @@ export class Trends {
     if (to !== this.#end || market !== this.#market) this.#cached.clear()
     this.#end = to
     this.#market = market
-    const key = keyOf(mint, window)
+    const key = keyOf(pubkeyMapKey(mint), window)
     const cached = this.#cached.get(key)
     if (cached !== undefined && !this.#isOutdone(mint, cached)) return cached
     const jumps = this.#jumps
@@ -128,11 +129,10 @@ export class Trends {
     this.#cached.set(key, trend)
   }
 
-  /** Every change of a mint, including its launch, comes with an activity record of it. */
-  #forget({ activity }: BlockCommit): void {
-    for (const { of, owner } of activity) {
-      if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#cached.delete(keyOf(owner, window))
-    }
+  #forget(commit: BlockCommit): void {
+    if (this.#cached.size === 0) return
+    for (const { mapKey } of digestOf(commit).mints)
+      for (const window of RANKED_WINDOW_NAMES) this.#cached.delete(keyOf(mapKey, window))
   }
 }
 
@@ -142,6 +142,4 @@ function venuesSince(from: number, pools: readonly PoolRow[]): VenueId[] {
   return [...new Set(traded.map(({ venue }) => venue))]
 }
 
-function keyOf(mint: Pubkey, window: RankedWindow): string {
-  return `${window} ${pubkeyMapKey(mint)}`
-}
+const keyOf = (mapKey: string, window: RankedWindow): string => `${window} ${mapKey}`

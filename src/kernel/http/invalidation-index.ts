@@ -1,5 +1,6 @@
 import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
 import type { CommitFeed } from '../feed/commit-feed.ts'
+import { digestOf, type BlockDigest } from '../../market/block-digest.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { BlockCommit } from '../../market/records.ts'
 import { minuteOf } from '../../market/sol-usd.ts'
@@ -15,16 +16,24 @@ export type RefreshTrigger = 'tags' | 'minute' | 'block'
  * may be too new, which costs a recomputation, but never gives a stale answer.
  */
 const TAGS_MAX = 100_000
+/**
+ * Maximum digests that wait for the next check of an answer: 3 s of the chain, whose tags are marked in 2 ms. Beyond it every
+ * answer before the oldest one counts as changed: nobody has asked for any meanwhile.
+ */
+const DIGESTS_MAX = 8
 
 /**
  * Tracks the newest slot that changed the object of each tag, so that answers computed at a slot can be checked for
- * validity.
+ * validity. Blocks are noted by their digests, whose addresses are marked when an answer is checked: a process that answers
+ * nothing marks nothing.
  */
 export class InvalidationIndex {
   readonly #feed: CommitFeed
   readonly #tagsMax: number
   /** Ascending by newest change. */
   readonly #slots = new Map<string, number>()
+  /** Blocks whose tags are not marked, oldest first. */
+  #waiting: { readonly slot: number; readonly digest: BlockDigest }[] = []
   /** No evicted tag changed after this slot. */
   #floor = -1
   /** The newest slot whose block is in another minute than the block before it. */
@@ -52,6 +61,7 @@ export class InvalidationIndex {
     this.#keepUpWith(this.#feed.head)
     if (this.#head === null || this.#head.slot === slot) return true
     if (trigger === 'block' || (trigger === 'minute' && this.#minuteSlot > slot)) return false
+    this.#markWaiting()
     return tags.every((tag) => (this.#slots.get(tag) ?? this.#floor) <= slot)
   }
 
@@ -64,6 +74,7 @@ export class InvalidationIndex {
 
   #forget(): void {
     this.#slots.clear()
+    this.#waiting = []
     this.#floor = this.#minuteSlot = this.#head?.slot ?? -1
   }
 
@@ -72,7 +83,17 @@ export class InvalidationIndex {
     const { slot, blockTime } = commit.slot
     if (this.#head === null || minuteOf(this.#head.blockTime) !== minuteOf(blockTime)) this.#minuteSlot = slot
     this.#head = commit.slot
-    for (const tag of tagsOf(commit)) this.#mark(tagKey(tag), slot)
+    this.#waiting.push({ slot, digest: digestOf(commit) })
+    if (this.#waiting.length <= DIGESTS_MAX) return
+    // All marked tags changed before this block.
+    this.#slots.clear()
+    this.#floor = this.#waiting.shift()!.slot
+  }
+
+  #markWaiting(): void {
+    if (this.#waiting.length === 0) return
+    for (const { slot, digest } of this.#waiting) for (const tag of tagsOf(digest)) this.#mark(tag, slot)
+    this.#waiting = []
     for (const [tag, changedAt] of this.#slots) {
       if (this.#slots.size <= this.#tagsMax) break
       this.#slots.delete(tag)
@@ -81,7 +102,6 @@ export class InvalidationIndex {
   }
 
   #mark(tag: string, slot: number): void {
-    if (this.#slots.get(tag) === slot) return
     this.#slots.delete(tag)
     this.#slots.set(tag, slot)
   }
@@ -92,17 +112,10 @@ export function tagKey(tag: CacheTag): string {
   return typeof tag === 'string' ? tag : pubkeyMapKey(tag)
 }
 
-/** Yields the tags of all objects that a block changes; some of them repeatedly. */
-function* tagsOf(commit: BlockCommit): Generator<CacheTag> {
-  for (const { mint, pool, user } of commit.trades) yield* [mint, pool, user]
-  for (const { pool } of commit.poolEvents) yield pool
-  for (const { owner } of commit.activity) yield owner
-  for (const { mint } of commit.candles) yield mint
-  for (const { mint } of commit.pairs) yield mint
-  for (const { mint } of commit.tokens) yield mint
-  for (const { pool, base, quote } of commit.pools) yield* [pool, base, quote]
-  for (const { mint, curve } of commit.curves) yield* [mint, curve]
-  for (const { mint, curve } of commit.launches) yield* [mint, curve]
-  if (commit.launches.length > 0) yield 'launches'
-  if (commit.solPrices.length > 0) yield 'sol-price'
+/** Yields the tags of all objects that a block changes. */
+function* tagsOf({ mints, others, hasLaunches, hasSolPrices }: BlockDigest): Generator<string> {
+  for (const { mapKey } of mints) yield mapKey
+  yield* others
+  if (hasLaunches) yield 'launches'
+  if (hasSolPrices) yield 'sol-price'
 }

@@ -22,7 +22,7 @@ const logger = pino({ level: 'silent' })
 const NO_VOLUME: Volumes = { of: () => undefined, descending: () => [] }
 
 const launched = (n: number, symbol = `SYM${n}x`): LaunchRow =>
-  ({ mint: key(n), symbol, name: `Name ${n}`, cursor: n }) as unknown as LaunchRow
+  ({ mint: key(n), curve: key(n + 1_000), symbol, name: `Name ${n}`, cursor: n }) as unknown as LaunchRow
 
 /** A store of launches that a test changes; `reads` runs before each answer. */
 class Launches {

@@ -1,0 +1,79 @@
+import t from 'tap'
+import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
+import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import { digestOf } from '../../src/market/block-digest.ts'
+import { CashList } from '../../src/market/cash.ts'
+import { RECORD_NAMES, type RecordName } from '../../src/market/records.ts'
+import { channelOf, type Channel } from '../../src/stream/channel.ts'
+import { isFirstRow } from '../../src/stream/encode.ts'
+import { StreamHub, type Reader } from '../../src/stream/hub.ts'
+import { packBlock, unpackBlock } from '../../storage/codec/packed-block.ts'
+import type { BlockCommit } from '../../storage/port.ts'
+import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+
+const key = Buffer.from('j1')
+const BLOCKS = 40
+
+interface Followed {
+  readonly decoded: Set<RecordName>
+  readonly decodedBlocks: number
+  readonly cursors: number[]
+}
+
+/** Blocks as a follower has them, and the events that a hub sends for them to readers of some channels. */
+function followed(names: readonly string[]): Followed {
+  const feed = new CommitFeed()
+  const hub = new StreamHub(feed, new CashList(), (fault) => {
+    throw fault
+  })
+  hub.follow()
+  const cursors: number[] = []
+  const reader: Reader = {
+    owe: (frames) => void cursors.push(...frames.cursors),
+    endBlock: () => undefined,
+    missed: () => undefined
+  }
+  const blocks: BlockCommit[] = []
+  for (let index = 0; index < BLOCKS; index++) {
+    blocks.push(unpackBlock(key, packBlock(key, sampleBlock(4, index))))
+    feed.publish(blocks.at(-1)!)
+    // The first block of a hub is read from the store.
+    if (index === 0) for (const name of names) hub.join(channelOf(name) as Channel, reader)
+  }
+  const decoded = blocks.map((block) =>
+    RECORD_NAMES.filter((name) => Object.getOwnPropertyDescriptor(block, name)?.get === undefined)
+  )
+  const decodedBlocks = decoded.filter(({ length }) => length > 0).length
+  return { decoded: new Set(decoded.flat()), decodedBlocks, cursors }
+}
+
+t.test('a hub decodes no row of a followed block while its channels have no readers', async (t) => {
+  t.strictSame([...followed([]).decoded], [])
+})
+
+t.test('a reader costs the decoding of the rows that its channel has', async (t) => {
+  const launches = followed(['launches'])
+  t.ok(launches.cursors.length > 0)
+  t.strictSame([...launches.decoded].sort(), ['launches', 'log'])
+  const curves = followed(['curves'])
+  t.ok(curves.cursors.length > 0)
+  t.strictSame([...curves.decoded].sort(), ['log', 'poolEvents'])
+  const all = followed(['venue:pumpfun', 'launches', 'curves'])
+  t.strictSame([...all.decoded].sort(), ['launches', 'log', 'poolEvents', 'trades'])
+})
+
+t.test('a channel of an address costs only the blocks that change it', async (t) => {
+  // The first block is not published to readers.
+  const blocks = Array.from({ length: BLOCKS }, (_, index) => sampleBlock(4, index)).slice(1)
+  const changing = (address: Pubkey): number =>
+    blocks.filter((block) => digestOf(block).has(pubkeyMapKey(address))).length
+  const users = blocks.flatMap(({ trades }) => trades.filter(isFirstRow).map(({ user }) => user))
+  const [user] = users.toSorted((a, b) => changing(a) - changing(b))
+  const some = followed([`wallet:${pubkeyToBase58(user!)}`])
+  t.ok(some.cursors.length > 0)
+  t.ok(some.decoded.has('trades'))
+  t.equal(some.decodedBlocks, changing(user!))
+  t.ok(some.decodedBlocks < blocks.length)
+  const none = followed([`trades:${pubkeyToBase58(new Uint8Array(32).fill(200))}`])
+  t.strictSame([...none.decoded], [])
+})
