@@ -17,6 +17,8 @@ import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { CqlCluster } from '../test/servers/cql-cluster.ts'
 import { OwnRedis } from '../test/servers/redis.ts'
 import { clusterEnvironment } from '../test/service/cluster.ts'
+import { openScyllaStorage } from '../storage/scylla/store.ts'
+import { scyllaOptions } from '../test/storage/scylla-keyspace.ts'
 import { fixturesDirectory } from './fixtures.ts'
 import type { FlockFigures } from './followers/clients.ts'
 import type { IngestFigures } from './followers/ingest.ts'
@@ -36,7 +38,7 @@ const QUIET_SECONDS = 15
 const BAR = 0.05
 /** The busiest mints, to which clients subscribe. */
 const MINTS = 200
-const STARTED_WITHIN_MS = 180_000
+const STARTED_WITHIN_MS = 300_000
 
 const FOLLOWERS = {
   gateway: ['--role', 'gateway'],
@@ -96,10 +98,12 @@ class Span {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'millrace-followers-'))
-const cluster = await CqlCluster.start({ fast: true })
+const cluster = await CqlCluster.start({ fast: true, disposable: true })
 const redis = await OwnRedis.start()
 const running: MeasuredProcess[] = []
 try {
+  // Tables are made before the processes start, which have limits for their starts.
+  await (await openScyllaStorage(scyllaOptions(cluster, 'followers'))).close()
   const env = {
     ...clusterEnvironment(cluster, 'followers', redis.url),
     ...WITHOUT_LIMITS,

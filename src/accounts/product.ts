@@ -32,6 +32,7 @@ const IMAGES = resource<TokenImageCache>('the reads of images')
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
+  listedAs: 'accounts',
   errors: ACCOUNT_ERRORS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []

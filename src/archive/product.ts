@@ -20,6 +20,7 @@ export const SERVED_ARCHIVE = capability(() => new ServedArchive())
 export const ARCHIVE: Product = {
   name: 'archive',
   roles: ['gateway'],
+  listedAs: 'data',
   units: ({ config, logger, ports: { clock }, get }) => {
     const served = get(SERVED_ARCHIVE)
     const stamp = (current: Storage | null): Promise<string | null> => stampOf(config, current)

@@ -476,6 +476,11 @@ export interface FleetProcess {
   readonly is_this: boolean
   /** Its roles */
   readonly roles: readonly ('ingest' | 'gateway' | 'delivery')[]
+  /**
+   * Products that it serves as a gateway (`MILLRACE_PRODUCTS`); empty without that role, null from a
+   * version without the setting
+   */
+  readonly products: readonly string[] | null
   /** Its version */
   readonly version: string
   /** Its start; by the clock of the service, Unix milliseconds */

@@ -31,6 +31,8 @@ import { MintWindows } from './mint-windows.ts'
 export const DATA: Product = {
   name: 'data',
   roles: ['gateway'],
+  listedAs: 'data',
+  needs: ['accounts', 'transactions'],
   errors: DATA_ERRORS,
   units: ({ feed, logger, ports: { clock }, get }) => {
     const live = get(RANKING)

@@ -3,6 +3,7 @@ import { edge, type EdgeOptions } from '../../actors/edge/edge.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { handshakePortOf } from '../kernel/config/handshake-port.ts'
 import { buildApp } from './routes/app.ts'
+import { LISTED_PRODUCTS } from './settings.ts'
 import { httpBounds } from '../kernel/http/bounds.ts'
 import { openFilesMax } from '../kernel/http/open-files.ts'
 import { adminCoverageRoutes } from '../ingest/routes/admin-coverage.ts'
@@ -129,6 +130,8 @@ function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
     answerBytes: budget.answers,
     absence: (work: Work) => fleet.absence(work),
     roles: config.role,
+    ...(config.role.includes('gateway') &&
+      config.products.length < LISTED_PRODUCTS.length && { products: config.products }),
     nodeHead: () => sourceStatus()?.headSlot ?? nodes.current?.nodes.newest(config.indexCommitment) ?? null
   }
   return (given, own) =>

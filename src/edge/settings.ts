@@ -9,6 +9,19 @@ import {
   type Values
 } from '../kernel/config/setting.ts'
 
+/** The products that a gateway can have alone, in the order of lists. */
+export const LISTED_PRODUCTS = [
+  'data',
+  'stream',
+  'webhooks',
+  'transactions',
+  'accounts',
+  'holders',
+  'program-accounts',
+  'revenue',
+  'rpc'
+] as const
+
 /** Settings of the process: where it listens, stores its files and logs. */
 export const SERVICE_SETTINGS = {
   host: {
@@ -26,6 +39,12 @@ export const SERVICE_SETTINGS = {
     schema: listOrAll('ingest', 'gateway', 'delivery'),
     fallback: 'all',
     meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
+  },
+  products: {
+    schema: listOrAll(...LISTED_PRODUCTS),
+    fallback: 'all',
+    meaning:
+      '`all`, or a list of the products that a gateway serves: `data`, `stream`, `webhooks`, `transactions`, `accounts`, `holders`, `program-accounts`, `revenue`, `rpc`. It holds no data of the others, and refuses their requests with `not_served_here` ([fleet](fleet.md#gateways-for-some-products))'
   },
   drainDelaySeconds: {
     schema: integer(0, 300),

@@ -9,6 +9,8 @@ const ANNOUNCEMENT = z.object({
   /** Host and process id, for people. */
   name: z.string(),
   roles: z.array(z.enum(ROLES)),
+  /** Listed products that it serves as a gateway; null from a version without the list. */
+  products: z.array(z.string()).nullable().default(null),
   /** Names of the work that the process does for requests to others. */
   works: z.array(z.string()),
   version: z.string(),

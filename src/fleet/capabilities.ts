@@ -35,6 +35,7 @@ export const FLEET = capability((kernel): Fleet => {
     own: () => ({
       name: `${hostname()}/${process.pid}`,
       roles: [...config.role],
+      products: config.role.includes('gateway') ? [...config.products] : [],
       works: done.map(({ name }) => name),
       version,
       startedAtMs,

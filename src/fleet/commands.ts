@@ -1,3 +1,4 @@
+import { LISTED_PRODUCTS } from '../edge/settings.ts'
 import { requestsOf, SERVICE, type Commands, type Row } from '../kernel/cli/command.ts'
 
 const request = requestsOf({
@@ -11,12 +12,16 @@ export const FLEET_COMMANDS: Commands = {
       summary: 'Lists the processes of a service with their roles, versions, shards and lag.',
       examples: ['millrace fleet --key $KEY', 'millrace fleet --json --key $KEY'],
       endpoint: async () => (await import('./routes/admin-fleet.ts')).showFleet,
-      columns: 'name roles version since slot lag shards differs state',
+      columns: 'name roles products version since slot lag shards differs state',
       lines: lineOf
     }),
     position: 145
   }
 }
+
+/** Returns the products of a gateway as a list, or `all`; empty for a process without the role. */
+const productsText = (products: readonly string[]): string =>
+  products.length === LISTED_PRODUCTS.length ? 'all' : products.join(',')
 
 /** Returns the fields of a process for one line of a table. */
 function lineOf(row: Row): Row {
@@ -24,6 +29,7 @@ function lineOf(row: Row): Row {
   return {
     name: row.name,
     roles: (row.roles as readonly string[]).join(','),
+    products: productsText((row.products ?? []) as readonly string[]),
     version: row.version,
     since: new Date(Number(row.started_at)).toISOString(),
     slot: row.slot,

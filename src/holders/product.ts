@@ -31,6 +31,8 @@ export const HOLDERS_REQUESTED = capability(() => new Announcements())
 export const HOLDERS: Product = {
   name: 'holders',
   roles: ['ingest', 'gateway'],
+  listedAs: 'holders',
+  needs: ['accounts'],
   units: (kernel) => {
     const { config, ports, logger, feed, get } = kernel
     if (!config.role.includes('ingest') || !hasNode(kernel)) return []

@@ -28,12 +28,13 @@ export const INGEST: Product = {
   name: 'ingest',
   roles: ['ingest', 'gateway', 'delivery'],
   units: (kernel) => {
-    const { config, feed, ports, get } = kernel
+    const { config, feed, ports, products, get } = kernel
     const chain = ingestDepsOf(kernel)
     const publishes = config.role.includes('ingest')
+    const usesFees = publishes || products.some(({ listedAs }) => listedAs === 'transactions')
     if (publishes && config.storage !== 'embedded') get(LEASES).declare('ingest', ['ingest'])
     const shared =
-      config.storage === 'embedded' || config.redisUrl === null
+      config.storage === 'embedded' || config.redisUrl === null || !usesFees
         ? []
         : [
             beside(

@@ -213,7 +213,7 @@ export const ERRORS = errorKinds({
   }),
   NOT_SERVED_HERE: retryable(503, 'not_served_here', 'Not served here', {
     meaning:
-      'The service has this route, but the process that got the request does not serve it: it lacks the role, or a node that the answer needs.',
+      'The service has this route, but the process that got the request does not serve it: it lacks the role or the product, or a node that the answer needs.',
     remedy:
       'Retry: behind a balancer another process may answer. If the error persists, the operator has to start a process that serves it.',
     example: 'this process does not serve GET /v1/launches; it has the role ingest'

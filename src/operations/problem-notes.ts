@@ -48,8 +48,8 @@ export const PROBLEM_NOTES: Readonly<Record<string, Omit<OperatorNote, 'meaning'
       'Start a process of the role (`--role delivery`). Requests are accepted within a second of its start.'
   },
   not_served_here: {
-    look: 'The roles and the node of the process: `npx millrace fleet`, and `deployment_differs` in `/v1/health`.',
+    look: 'The roles, the products and the node of the process: `npx millrace fleet`, and `deployment_differs` in `/v1/health`.',
     action:
-      'Send the route to gateways only. If a gateway lacks it, give that gateway the `MILLRACE_RPC_URL` of the others.'
+      'Send the route to gateways only, and only to those whose `MILLRACE_PRODUCTS` has the product. If such a gateway lacks it, give it the `MILLRACE_RPC_URL` of the others.'
   }
 }

@@ -41,6 +41,8 @@ const MIRRORING: ProductWork = { name: 'program-accounts', role: 'ingest' }
 export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',
   roles: ['ingest', 'gateway'],
+  listedAs: 'program-accounts',
+  needs: ['rpc'],
   work: MIRRORING,
   errors: PROGRAM_ERRORS,
   units: (kernel) => {

@@ -55,6 +55,8 @@ const RECORDING: ProductWork = { name: 'revenue', role: 'ingest' }
 export const REVENUE: Product = {
   name: 'revenue',
   roles: ['ingest', 'gateway'],
+  listedAs: 'revenue',
+  needs: ['data'],
   work: RECORDING,
   errors: REVENUE_ERRORS,
   units: (kernel) => {

@@ -51,6 +51,8 @@ const RPC_METRICS = metricGroup(rpcMetrics)
 export const RPC: Product = {
   name: 'rpc',
   roles: ['gateway'],
+  listedAs: 'rpc',
+  needs: ['transactions'],
   errors: RPC_ERRORS,
   units: (kernel) => {
     const { ports, budget, config, feed, logger, get } = kernel

@@ -30,6 +30,7 @@ const PUBSUB_METRICS = metricGroup(pubsubMetrics)
 export const RPC_SUBSCRIPTIONS: Product = {
   name: 'rpc-subscriptions',
   roles: ['gateway'],
+  listedAs: 'rpc',
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { ports, logger, metrics, turns, get } = kernel

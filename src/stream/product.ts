@@ -28,6 +28,7 @@ export const STREAM_TENANTS = resource<Tenants>('the connections of the stream')
 export const CHANNELS: Product = {
   name: 'channels',
   roles: ['gateway', 'delivery'],
+  listedAs: 'stream',
   units: ({ config, ports, feed, turns, budget, get }) => {
     const deps = { feed, cash: get(CASH), turns, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
     const run = channels({ ...deps, replayBytes: budget.replays })
@@ -40,6 +41,7 @@ export const CHANNELS: Product = {
 export const STREAM: Product = {
   name: 'stream',
   roles: ['gateway'],
+  listedAs: 'stream',
   units: (kernel) => {
     const { ports, metrics, get } = kernel
     const run = tenants<Spine & { readonly channels: Channels }>(

@@ -69,6 +69,7 @@ export const SENDING: ProductWork = { name: 'transactions', role: 'delivery', is
 export const TRANSACTIONS: Product = {
   name: 'transactions',
   roles: ['gateway', 'delivery'],
+  listedAs: 'transactions',
   work: SENDING,
   errors: TRANSACTION_ERRORS,
   units: (kernel) => {

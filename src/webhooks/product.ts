@@ -46,6 +46,7 @@ const DELIVERIES: ProductWork = { name: 'webhooks', role: 'delivery' }
 export const WEBHOOKS: Product = {
   name: 'webhooks',
   roles: ['gateway', 'delivery'],
+  listedAs: 'webhooks',
   work: DELIVERIES,
   errors: WEBHOOK_ERRORS,
   units: (kernel) => {

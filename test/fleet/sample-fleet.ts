@@ -6,6 +6,7 @@ import type { Clock } from '../../src/ports.ts'
 export const announced = (changes: Partial<Announcement> = {}): Announcement => ({
   name: 'host/1',
   roles: ['ingest', 'gateway', 'delivery'],
+  products: null,
   works: ['webhooks', 'transactions', 'revenue', 'program-accounts'],
   version: '1.2.3',
   startedAtMs: 1,

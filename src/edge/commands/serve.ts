@@ -7,6 +7,7 @@ import { Listening } from '../../../actors/edge/listening.ts'
 import { unlessAborted } from '../../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../../access/bootstrap.ts'
 import type { Config } from '../../kernel/config/config.ts'
+import { listRefusal, type Product } from '../../kernel/compose/product.ts'
 import { handshakePortOf } from '../../kernel/config/handshake-port.ts'
 import { isMemoryTight } from '../../kernel/config/memory-budget.ts'
 import { deploymentRefusal, configWarnings } from '../../kernel/config/deployment.ts'
@@ -33,7 +34,8 @@ export async function serve({
   stderr,
   interrupted
 }: Invocation): Promise<number> {
-  const refusal = await refusalOf(config)
+  const loaded = await products()
+  const refusal = await refusalOf(config, loaded)
   if (refusal !== null) {
     for (const line of refusal) stderr(`millrace: ${line}`)
     return 2
@@ -52,7 +54,7 @@ export async function serve({
   let keys: FirstKeys | null = null
   await using service = startService({
     config: { ...config, recordedDir: config.recordedDir === null ? null : resolve(config.recordedDir) },
-    products: await products(),
+    products: loaded,
     opened,
     logger,
     version,
@@ -143,8 +145,8 @@ async function openedOrReason(config: Config, logger: Logger, end: AbortSignal):
 }
 
 /** Returns why the configuration cannot be served, in lines; null if it can. */
-async function refusalOf(config: Config): Promise<readonly string[] | null> {
-  const refusal = deploymentRefusal(config)
+async function refusalOf(config: Config, products: readonly Product[]): Promise<readonly string[] | null> {
+  const refusal = deploymentRefusal(config) ?? listRefusal(products, config)
   if (refusal !== null) return [refusal]
   const identity = await identityRefusal(config)
   if (identity !== null) return [identity]

@@ -9,6 +9,13 @@ const PROCESS = z
     name: text('Its host and process id'),
     is_this: z.boolean().describe('Whether this process answers'),
     roles: z.array(role).readonly().describe('Its roles'),
+    products: z
+      .array(z.string())
+      .readonly()
+      .nullable()
+      .describe(
+        'Products that it serves as a gateway (`MILLRACE_PRODUCTS`); empty without that role, null from a version without the setting'
+      ),
     version: text('Its version'),
     started_at: unixMs('Its start', 'service'),
     state: z.enum(['running', 'draining']).describe('`draining`: it was asked to stop'),

@@ -42,9 +42,9 @@ const processBody = (
   newestSlot: number | null,
   differs: readonly string[]
 ) => {
-  const { name, roles, version, startedAtMs, slot, shards, isDraining } = announcement
+  const { name, roles, products, version, startedAtMs, slot, shards, isDraining } = announcement
   return {
-    ...{ id, name, is_this: isThis, roles, version, started_at: startedAtMs },
+    ...{ id, name, is_this: isThis, roles, products, version, started_at: startedAtMs },
     state: isDraining ? ('draining' as const) : ('running' as const),
     slot,
     lag_slots: slot === null || newestSlot === null ? null : newestSlot - slot,

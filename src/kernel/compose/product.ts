@@ -27,6 +27,8 @@ import type { CommitFeed } from '../feed/commit-feed.ts'
 import type { Opened } from '../../store/opening.ts'
 import type { Role, Work } from '../../fleet/work.ts'
 
+export type ListedProduct = Config['products'][number]
+
 /** Work that requests of a product leave to be done after the answer (`leavesWork` of an endpoint). */
 export interface ProductWork extends Work {
   /** Whether a process with the role does the work; by default it does. */
@@ -36,8 +38,12 @@ export interface ProductWork extends Work {
 /** A product: the processes that have it, and everything that it adds to them. */
 export interface Product {
   readonly name: string
-  /** A process has the product if it has one of these roles. */
+  /** A process has the product if it has one of these roles. A gateway may be without it (`listedAs`). */
   readonly roles: readonly Role[]
+  /** The name by which `MILLRACE_PRODUCTS` gives it to a gateway; every gateway has a product without one. */
+  readonly listedAs?: ListedProduct
+  /** The listed products without which a gateway would answer differently from others. */
+  readonly needs?: readonly ListedProduct[]
   /** The work that its requests leave to be done after the answer. While nobody does it they are refused with ROLE_MISSING. */
   readonly work?: ProductWork
   /**
@@ -171,11 +177,30 @@ export const errorsOf = (products: readonly Product[]): readonly ErrorKind[] =>
     ...products.flatMap(({ errors = {} }) => Object.values(errors))
   ])
 
-/** Returns the products of a process with the given roles. */
+/** Returns the products of a process with the given roles. As a gateway it has only those that are listed. */
 export const productsOf = (
   products: readonly Product[],
-  { role }: Pick<Config, 'role'>
-): readonly Product[] => products.filter(({ roles }) => roles.some((each) => role.includes(each)))
+  { role, products: listed }: Pick<Config, 'role'> & Partial<Pick<Config, 'products'>>
+): readonly Product[] =>
+  products.filter(({ roles, listedAs }) => {
+    const isServed = listed === undefined || listedAs === undefined || listed.includes(listedAs)
+    return roles.some((each) => role.includes(each) && (each !== 'gateway' || isServed))
+  })
+
+/** Returns why a gateway cannot have the listed products alone, in a line that names those that are missing; null if it can. */
+export function listRefusal(
+  products: readonly Product[],
+  { role, products: listed }: Pick<Config, 'role' | 'products'>
+): string | null {
+  if (!role.includes('gateway')) return null
+  for (const { listedAs, needs = [] } of products) {
+    if (listedAs === undefined || !listed.includes(listedAs)) continue
+    const missing = needs.filter((each) => !listed.includes(each))
+    if (missing.length > 0)
+      return `MILLRACE_PRODUCTS=${listed.join(',')} lists ${listedAs}, which needs ${missing.join(' and ')}; list ${missing.length === 1 ? 'it' : 'them'} too, or leave out ${listedAs}`
+  }
+  return null
+}
 
 /** Returns the coordination with the other processes of the service. */
 export const coordinationOf = (

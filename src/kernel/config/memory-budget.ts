@@ -53,7 +53,8 @@ const ANSWERS_SHARE = 0.5
 /** Minimum of that limit in bytes: several of the largest blocks (15 MB in 2026), even with a small budget. */
 const ANSWERS_BYTES_MIN = 128 * 2 ** 20
 
-type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'> & Partial<Pick<Config, 'tokenImages'>>
+type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'> &
+  Partial<Pick<Config, 'tokenImages' | 'products'>>
 
 const isLocalnetOf = ({ source, role }: Pick<Setup, 'source' | 'role'>): boolean =>
   source === 'localnet' && role.includes('ingest')
@@ -70,24 +71,26 @@ export function isMemoryTight(setup: Setup): boolean {
 
 /** Divides `MILLRACE_MEMORY_MB` among the caches that a process has. */
 export function memoryBudget(setup: Setup): MemoryBudget {
-  const { storage, role, tokenImages = false } = setup
+  const { storage, role, products, tokenImages = false } = setup
   const isEmbedded = storage === 'embedded'
   const isGateway = isEmbedded || role.includes('gateway')
+  const serves = (product: Config['products'][number]): boolean =>
+    role.includes('gateway') && (products === undefined || products.includes(product))
   const has: Readonly<Record<CacheName, boolean>> = {
     answers: isGateway,
-    windows: role.includes('gateway'),
+    windows: serves('data'),
     market: role.includes('ingest'),
     records: true,
     indexes: !isEmbedded,
     engine: isEmbedded,
     programAccounts: isEmbedded && role.includes('gateway'),
     replays: isGateway,
-    mints: role.includes('gateway'),
-    names: role.includes('gateway'),
-    offChain: role.includes('gateway') && tokenImages,
-    tokenImages: role.includes('gateway') && tokenImages,
-    pools: role.includes('gateway'),
-    rpcAnswers: role.includes('gateway'),
+    mints: serves('accounts'),
+    names: serves('data') || serves('accounts'),
+    offChain: serves('accounts') && tokenImages,
+    tokenImages: serves('accounts') && tokenImages,
+    pools: serves('accounts'),
+    rpcAnswers: serves('rpc'),
     localnetBlocks: isLocalnetOf(setup)
   }
   const bytes = budgetMb(setup) * 2 ** 20

@@ -50,6 +50,8 @@ export interface HttpKernel {
   readonly socketPlaces?: SocketPlaces | null
   /** Roles of this process; absent if it has all. */
   readonly roles?: readonly Role[]
+  /** Listed products that this process serves as a gateway; absent if it serves all, or is not one. */
+  readonly products?: readonly string[]
   /** Returns the refusal of a request that leaves work which no process does, or null; absent if this process does all. */
   readonly absence?: (work: { readonly name: string; readonly role: Role }) => ServiceError | null
   readonly bounds: HttpBounds

@@ -16,8 +16,8 @@ declare module 'fastify' {
 
 /** Answers every error as problem+json, including routes that are unknown or not served here, and wrong methods. */
 export const problems = plugin(
-  async (app, { roles = [] }: Pick<HttpKernel, 'roles'> = {}) => {
-    const notServed = notServedHere(roles)
+  async (app, { roles = [], products = [] }: Pick<HttpKernel, 'roles' | 'products'> = {}) => {
+    const notServed = notServedHere(roles, products)
     const methodsByPath: { readonly path: RegExp; readonly method: string }[] = []
     app.addHook('onRoute', ({ url, method }) => {
       const path = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`)
@@ -65,11 +65,16 @@ const isRoute = (path: string, method?: string): boolean =>
   isDeclared(path, method) || (method === undefined && OTHER_PATHS.has(path))
 
 /** Created once, since a flood of requests may get it. */
-const notServedHere = (roles: readonly string[]): ServiceError =>
-  new ServiceError(
+const notServedHere = (roles: readonly string[], products: readonly string[]): ServiceError => {
+  const has = [
+    ...(roles.length === 0 ? [] : [`its roles: ${roles.join(', ')}`]),
+    ...(products.length === 0 ? [] : [`its products: ${products.join(', ')}`])
+  ]
+  return new ServiceError(
     ERRORS.NOT_SERVED_HERE,
-    `this process does not serve this route: it lacks the role or the node that the route needs${roles.length === 0 ? '' : ` (its roles: ${roles.join(', ')})`}`
+    `this process does not serve this route: it lacks the role, the product or the node that the route needs${has.length === 0 ? '' : ` (${has.join('; ')})`}`
   )
+}
 
 /** Answers with an error, on any route. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
