@@ -71,6 +71,25 @@ export interface DocumentRowPage {
   readonly last: Uint8Array | null
 }
 
+/** A kind of history, and how a cluster divides the rows of an owner. */
+export interface HistoryKind {
+  readonly kind: string
+  readonly bucketMs: number
+}
+
+/** A row of a history. Rows of an owner are ordered by the bytes of their keys, which begin with the time. */
+export interface HistoryRow {
+  readonly key: Uint8Array
+  /** JSON. */
+  readonly value: string
+}
+
+export interface NewHistoryRow extends HistoryRow {
+  readonly owner: string
+  readonly atMs: number
+  readonly ttlMs: number | null
+}
+
 /**
  * Stores documents of every kind, on each adapter. A write resolves after it is durable (a scratch document's after the
  * engine has it); reads that begin after that see it. Expired documents are absent for all methods, and are deleted from
@@ -108,4 +127,13 @@ export interface DocumentStore {
   fence(document: DocumentHeader, token: number): Promise<HotValue>
   /** The hot values of documents, in their order. */
   fenced(documents: readonly DocumentHeader[]): Promise<HotValue[]>
+  /**
+   * Stores rows of histories, without a condition and without a list besides that of their owner. A row that is stored
+   * already, or was deleted, may be appended again only as it was.
+   */
+  append(kind: HistoryKind, rows: readonly NewHistoryRow[]): Promise<void>
+  /** Reads the newest rows of an owner, the newest first. */
+  newest(kind: HistoryKind, owner: string, limit: number): Promise<HistoryRow[]>
+  /** Deletes the rows of an owner up to and including a key; with null all rows. */
+  deleteUpTo(kind: HistoryKind, owner: string, key: Uint8Array | null): Promise<void>
 }

@@ -33,7 +33,17 @@ const OTHER_KINDS = [
   kind('b', 'blocks', 'always', 'slots'),
   kind('c', 'candles', 'always', 'candle_pages'),
   kind('d', 'blocks kept for forks and gaps', 'needed', 'kept_blocks', 'kept_parts'),
-  kind('D', 'tenants, API keys and other documents', 'needed', 'documents', 'document_hot'),
+  kind(
+    'D',
+    'tenants, API keys and other documents',
+    'needed',
+    'documents',
+    'document_hot',
+    'document_shares',
+    'document_entries',
+    'document_hot_shares',
+    'histories'
+  ),
   kind('e', 'pool events', 'retention', 'events_by_pool'),
   kind('f', 'the genesis hash', 'needed'),
   kind('h', 'the hourly ranking of mints', 'needed', 'turnover', 'turnover_hours'),

@@ -21,6 +21,7 @@ const request = requestsOf({
     'scyllaUsername',
     'scyllaPassword',
     'scyllaReplication',
+    'scyllaTablets',
     'redisUrl'
   ]
 })

@@ -5,6 +5,7 @@ import { STORE_PLACE } from '../store/commands.ts'
 const IMPORT = [
   ...STORE_PLACE,
   'scyllaReplication',
+  'scyllaTablets',
   'redisUrl',
   'rpcUrl',
   'venues',

@@ -2344,6 +2344,29 @@ export interface Storage {
   readonly days_left: number | null
   readonly full_at: string | null
   readonly full_at_ms: number | null
+  /**
+   * Partitions of the cluster above 100 MB, as its nodes report them from their files. Null for the
+   * embedded store, and if the nodes do not report them
+   */
+  readonly large_partitions: {
+    /**
+     * Size from which the nodes record large partitions, in bytes. Smaller partitions above 100 MB may
+     * exist
+     */
+    readonly known_from_bytes: number
+    /** Partitions above 100 MB, the largest first, at most 20 */
+    readonly partitions: readonly {
+      /** Table of the partition */
+      readonly table: string
+      /** Size of the partition on one node, in bytes; an estimate */
+      readonly bytes: number
+      /**
+       * Partition key in the form of the server; null for a server that states only the largest size of each
+       * table
+       */
+      readonly key: string | null
+    }[]
+  } | null
   /** The kinds of rows, the largest first */
   readonly kinds: readonly {
     /** The kind of rows */
@@ -5569,7 +5592,10 @@ export interface AdminApi {
    *
    * Size, oldest row and growth of each kind of rows, and the time at which the disk will be full at
    * that rate. All figures are estimates. For the embedded store they come from its files. For a cluster
-   * they come from its nodes: one replica, before compression, a few minutes old.
+   * they come from its nodes: one replica, before compression, a few minutes old. `large_partitions`
+   * names partitions above 100 MB: from `system_views.max_partition_size` of Cassandra, or from
+   * `system.large_partitions` of ScyllaDB, which records them from its own threshold on (1,000 MB by
+   * default).
    *
    * Needs a key with the scope `admin`.
    *

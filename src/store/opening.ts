@@ -79,6 +79,7 @@ export async function openStore(
   return openScyllaStorage({
     ...scyllaTargetOf(config),
     replication: config.scyllaReplication,
+    hasTablets: config.scyllaTablets,
     retentionSeconds: config.role.includes('ingest') ? retentionSecondsOf(config) : 'as it is',
     logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
     committedBytesMax: records,
@@ -195,7 +196,12 @@ export async function openArchiveFacts(config: Config): Promise<FactStore> {
     checkKeyspaceName(archive)
     const keyspace = factsKeyspace(config)
     const { openCqlFacts } = await import('../../storage/scylla/facts.ts')
-    return openCqlFacts({ ...scyllaTargetOf(config), keyspace, replication: config.scyllaReplication })
+    return openCqlFacts({
+      ...scyllaTargetOf(config),
+      keyspace,
+      replication: config.scyllaReplication,
+      hasTablets: config.scyllaTablets
+    })
   }
   const { openEmbeddedFacts } = await import('../../storage/embedded/facts.ts')
   return openEmbeddedFacts(archiveFactsDirectory(config)).catch((error: unknown) => {

@@ -5,6 +5,7 @@ import {
   url,
   optional,
   choice,
+  flag,
   text,
   type Settings,
   type Values
@@ -12,6 +13,32 @@ import {
 
 /** Characters of a keyspace's name; a limit of Cassandra and ScyllaDB. */
 export const KEYSPACE_LENGTH_MAX = 48
+
+/** Replicas of a row: in the local datacenter, or in each of several datacenters, by their names. */
+export type Replication = number | Readonly<Record<string, number>>
+
+const REPLICAS_MAX = 10
+
+/** A number of replicas, or `NAME:NUMBER` of each datacenter. */
+const replication = z.string().transform((text, context): Replication => {
+  if (/^\d+$/.test(text)) {
+    const replicas = integer(1, REPLICAS_MAX).safeParse(text)
+    if (replicas.success) return replicas.data
+    context.addIssue(replicas.error.issues[0]!.message)
+    return z.NEVER
+  }
+  const found = new Map<string, number>()
+  for (const part of text.split(',').map((each) => each.trim())) {
+    const [, datacenter = '', count = ''] = /^([\w.-]{1,48}):(\d{1,2})$/.exec(part) ?? []
+    const replicas = Number(count)
+    if (datacenter === '') context.addIssue(`has ${part}, which is neither a number nor DATACENTER:NUMBER`)
+    else if (replicas < 1 || replicas > REPLICAS_MAX)
+      context.addIssue(`has ${part}, which is not from 1 to ${REPLICAS_MAX} replicas`)
+    else if (found.has(datacenter)) context.addIssue(`has ${datacenter} twice`)
+    found.set(datacenter, replicas)
+  }
+  return Object.fromEntries(found)
+})
 
 /** Settings of the store and the processes that share it. */
 export const STORAGE_SETTINGS = {
@@ -44,7 +71,18 @@ export const STORAGE_SETTINGS = {
     secret: true,
     meaning: "the user's password"
   },
-  scyllaReplication: { schema: integer(1, 10), fallback: '1', meaning: 'replicas of a row' },
+  scyllaReplication: {
+    schema: replication,
+    fallback: '1',
+    meaning:
+      'replicas of a row in the local datacenter, or in each datacenter: `dc1:3,dc2:3`, with the local one among them'
+  },
+  scyllaTablets: {
+    schema: flag,
+    fallback: 'false',
+    meaning:
+      'whether a new keyspace has tablets; ScyllaDB alone has them, and conditional writes work on them from 2025.4 on'
+  },
   redisUrl: {
     schema: optional(url('redis:', 'rediss:')),
     fallback: '',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineDocument } from '../../storage/document-definition.ts'
+import { defineHistory, History } from '../../storage/histories.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { attemptsIn, readAttempt } from './attempt-line.ts'
@@ -19,17 +20,33 @@ export const ATTEMPTS_A_PAGE = 32
 const PAGES_MAX = Math.ceil(ATTEMPTS_MAX / ATTEMPTS_A_PAGE)
 const PAGES_LISTED = 4 * PAGES_MAX
 
+const attemptPage = z.object({
+  tenant: z.string(),
+  id: z.number(),
+  /** Start of its last attempt. */
+  endMs: z.number(),
+  batchId: z.string(),
+  attempts: z.array(storedAttempt)
+})
+
 /** A page of attempts of a webhook, written once. The newest attempts are in the webhook's progress. */
+export const ATTEMPT_HISTORY = defineHistory({
+  kind: 'attempts',
+  schema: attemptPage,
+  owner: ({ tenant, id }) => ownerOf(tenant, id),
+  atMs: ({ endMs }) => endMs,
+  id: ({ batchId }) => [batchId],
+  ttlMs: ATTEMPT_MS,
+  // 27 MB of pages at four attempts a second.
+  bucketMs: 86_400_000
+})
+
+const ownerOf = (tenant: string, id: number): string => JSON.stringify([tenant, id])
+
+/** A page as earlier versions stored it. The last of them expire a week after the upgrade. */
 export const ATTEMPT_PAGE = defineDocument({
   kind: 'webhook-attempts',
-  schema: z.object({
-    tenant: z.string(),
-    id: z.number(),
-    /** Start of its last attempt. */
-    endMs: z.number(),
-    batchId: z.string(),
-    attempts: z.array(storedAttempt)
-  }),
+  schema: attemptPage,
   partition: ({ tenant }) => tenantShard(tenant),
   key: ({ tenant, id, endMs, batchId }) => [tenant, id, endMs, batchId],
   ttlMs: ATTEMPT_MS
@@ -61,11 +78,12 @@ export async function listAttempts(
     order: 'desc',
     limit: PAGES_LISTED
   })
+  const pages = await new History(store, ATTEMPT_HISTORY).newest(ownerOf(tenant, id), PAGES_LISTED)
   // For a moment an attempt is both in a page and in the progress.
   const all = new Map<string, DeliveryAttempt>()
   const stored = [
     ...attemptsIn(progress?.attempts ?? ''),
-    ...documents.flatMap(({ value }) => value.attempts)
+    ...[...pages, ...documents].flatMap(({ value }) => value.attempts)
   ]
   for (const attempt of stored.map(readAttempt))
     if (attempt.startedAtMs > nowMs - ATTEMPT_MS) all.set(placeOf(attempt), attempt)
@@ -78,7 +96,7 @@ export async function listAttempts(
   }
 }
 
-/** Stores attempts, oldest first, in a page. Stores nothing if the page already exists. */
+/** Stores attempts, oldest first, in a page. A page that is stored already stays as it is. */
 export async function storeAttempts(
   store: DocumentStore,
   tenant: string,
@@ -86,13 +104,9 @@ export async function storeAttempts(
   attempts: readonly StoredAttempt[]
 ): Promise<void> {
   const { startedAtMs, batchId } = readAttempt(attempts.at(-1)!)
-  await new Documents(store, ATTEMPT_PAGE).insert({
-    tenant,
-    id,
-    endMs: startedAtMs,
-    batchId,
-    attempts: [...attempts]
-  })
+  await new History(store, ATTEMPT_HISTORY).append([
+    { tenant, id, endMs: startedAtMs, batchId, attempts: [...attempts] }
+  ])
 }
 
 /** Deletes the pages of a webhook beyond its newest attempts; with 0, all of them. */
@@ -102,12 +116,23 @@ export async function deleteAttempts(
   id: number,
   kept = ATTEMPTS_MAX
 ): Promise<void> {
-  const pages = new Documents(store, ATTEMPT_PAGE)
-  const options = { prefix: [tenant, id], order: 'desc', limit: PAGES_LISTED } as const
-  const { documents } = await pages.list(tenantShard(tenant), options)
+  const history = new History(store, ATTEMPT_HISTORY)
+  const owner = ownerOf(tenant, id)
   let attempts = 0
+  if (kept === 0) await history.deleteUpTo(owner, null)
+  else
+    for (const { value, place } of await history.newest(owner, PAGES_LISTED)) {
+      if (attempts >= kept) {
+        await history.deleteUpTo(owner, place)
+        break
+      }
+      attempts += value.attempts.length
+    }
+  const earlier = new Documents(store, ATTEMPT_PAGE)
+  const options = { prefix: [tenant, id], order: 'desc', limit: PAGES_LISTED } as const
+  const { documents } = await earlier.list(tenantShard(tenant), options)
   for (const page of documents) {
-    if (attempts >= kept) await pages.delete(page)
+    if (attempts >= kept) await earlier.delete(page)
     attempts += page.value.attempts.length
   }
 }

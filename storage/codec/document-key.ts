@@ -47,6 +47,28 @@ export function decodeText(bytes: Uint8Array, at: number): { readonly text: stri
   throw new RangeError('a text has no end')
 }
 
+/** Returns where the part that begins at a place of an encoded key ends. Throws RangeError if no whole part is there. */
+export function partEnd(bytes: Uint8Array, at: number): number {
+  const type = bytes[at]
+  if (type === NUMBER && at + NUMBER_BYTES <= bytes.length) return at + NUMBER_BYTES
+  if (type === TEXT || type === BYTES)
+    for (let i = at + 1; i < bytes.length; i++)
+      if (bytes[i] === 0) {
+        if (bytes[i + 1] !== ESCAPE) return i + 1
+        i++
+      }
+  throw new RangeError('no whole part begins here')
+}
+
+/** Decodes the number that begins at a place of an encoded key; null if no whole number is there. */
+export function decodeNumber(bytes: Uint8Array, at: number): number | null {
+  if (bytes[at] !== NUMBER || at + NUMBER_BYTES > bytes.length) return null
+  const double = Buffer.from(bytes.subarray(at + 1, at + NUMBER_BYTES))
+  if (double[0]! >= 0x80) double[0]! &= 0x7f
+  else for (let i = 0; i < double.length; i++) double[i] = ~double[i]!
+  return double.readDoubleBE(0)
+}
+
 function sizeOf(part: KeyPart): number {
   if (typeof part === 'number') return NUMBER_BYTES
   if (typeof part !== 'string') return part.length + zerosIn(part) + 2

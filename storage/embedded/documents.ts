@@ -11,6 +11,7 @@ import type {
 import type { Database } from './database.ts'
 import { HOT_GATHER_MS, SOON_GATHER_MS, type DocumentGroups } from './document-group.ts'
 import { hotValueOf, isExpired, type DocumentStage } from './document-stage.ts'
+import { histories } from './histories.ts'
 import type { View } from './view.ts'
 
 /** Documents, read through views and changed in groups. */
@@ -19,6 +20,10 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
     const record = view.get(documentKind, documentRecordKey(address, 'document', address.key))
     return record === null || isExpired(record, clock.now()) ? null : { address, ...record }
   }
+  const list: DocumentStore['list'] = (range) =>
+    database.read((view) =>
+      range.of === 'keys' ? listKeys(view, range, clock) : listEntries(view, range, read)
+    )
   return {
     get: (address) => database.read((view) => read(view, address)),
     owner: (kind, partition, unique) =>
@@ -26,10 +31,7 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
         const key = view.get(documentEntryKind, documentRecordKey({ kind, partition }, 'unique', unique))
         return key === null ? null : read(view, { kind, partition, key })
       }),
-    list: (range) =>
-      database.read((view) =>
-        range.of === 'keys' ? listKeys(view, range, clock) : listEntries(view, range, read)
-      ),
+    list,
     put: (row, before, { isSoon = false } = {}) => {
       const put = (stage: DocumentStage) => stage.put(row, before)
       return isSoon ? groups.changeWithin(SOON_GATHER_MS, put) : groups.change(put, !row.isScratch)
@@ -44,7 +46,8 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
           const hot = view.get(fencedKind, documentRecordKey(address, 'hot', address.key))
           return hotValueOf(hot?.born === born ? hot : null)
         })
-      )
+      ),
+    ...histories({ list }, groups)
   }
 }
 

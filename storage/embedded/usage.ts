@@ -52,7 +52,7 @@ export async function usageOf(
       stays: 'needed'
     } as const
     const held = { kind: HOLDER_LISTS, bytes: await copies.holders.bytes(), stays: 'needed' } as const
-    return { kinds: [...usages, mirrored, held, log], freeBytes: bavail * bsize }
+    return { kinds: [...usages, mirrored, held, log], freeBytes: bavail * bsize, largePartitions: null }
   } catch (cause) {
     throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `the store's directory ${directory} cannot be read`, {
       cause

@@ -3,6 +3,23 @@ export interface StorageUsage {
   readonly kinds: readonly KindUsage[]
   /** Bytes that the store may still take on its disk; null if the disk is on other machines. */
   readonly freeBytes: number | null
+  /** Partitions above the bound of every table; null if the store has no partitions, or its servers do not say. */
+  readonly largePartitions: LargePartitions | null
+}
+
+/** Partitions of a cluster above 100 MB, which slow down reads, compaction and repair. */
+export interface LargePartitions {
+  /** Size from which the servers know large partitions: smaller ones may exist. */
+  readonly knownFromBytes: number
+  /** The largest first. */
+  readonly partitions: readonly LargePartition[]
+}
+
+export interface LargePartition {
+  readonly table: string
+  readonly bytes: number
+  /** The partition key as the server writes it; null if the server states only the largest size of a table. */
+  readonly key: string | null
 }
 
 export interface KindUsage {

@@ -1,4 +1,4 @@
-import type { BlockStore, KindUsage, Storage } from '../port.ts'
+import type { BlockStore, KindUsage, LargePartitions, Storage } from '../port.ts'
 import { daysUntilFull, growthAt, growthOf, type GrowthPhase } from './disk-forecast.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 
@@ -20,6 +20,8 @@ export interface StorageReport {
   readonly growthADay: number | null
   /** Null if the free bytes or the growth are not known, or the disk does not fill. */
   readonly daysLeft: number | null
+  /** Null for a store without partitions, and if its servers do not say. */
+  readonly largePartitions: LargePartitions | null
 }
 
 export interface KindReport extends KindUsage {
@@ -40,12 +42,12 @@ export async function storageReport({
   blocks,
   usage
 }: Pick<Storage, 'blocks' | 'usage'>): Promise<StorageReport> {
-  const [{ kinds, freeBytes }, head] = await Promise.all([usage(), blocks.head()])
+  const [{ kinds, freeBytes, largePartitions }, head] = await Promise.all([usage(), blocks.head()])
   const bySize = kinds.toSorted((a, b) => b.bytes - a.bytes)
   if (head === null) {
     const unknown = { oldestTime: null, growthADay: null }
     const empty = bySize.map((kind) => ({ ...kind, ...unknown }))
-    return { ...unknown, kinds: empty, newestTime: null, freeBytes, daysLeft: null }
+    return { ...unknown, kinds: empty, newestTime: null, freeBytes, daysLeft: null, largePartitions }
   }
   const whole = await reachOf(blocks, head, Infinity)
   // A past that was read at once, as a new localnet's, is no day of this rate: the blocks that came since are.
@@ -77,7 +79,8 @@ export async function storageReport({
     newestTime: head.blockTime,
     freeBytes,
     growthADay: bytesADay(growths),
-    daysLeft: isMeasured && freeBytes !== null ? daysUntilFull(freeBytes, growths) : null
+    daysLeft: isMeasured && freeBytes !== null ? daysUntilFull(freeBytes, growths) : null,
+    largePartitions
   }
 }
 

@@ -14,15 +14,10 @@ import type {
 import { blob } from './client.ts'
 import type { CqlClient, CqlStatement } from './client.ts'
 import { readSettled } from './conditional-writes.ts'
+import { wholePlace, type DocumentPlace } from './document-place.ts'
 import { documentIn, ownerIn, selectRow, ttlSecondsOf } from './document-rows.ts'
 import { isOutage, lostAnswer, refused } from './errors.ts'
 
-const WHERE = 'kind = ? AND part = ? AND row = ?'
-const PUT = `UPDATE documents USING TTL ? SET version = ?, document = ? WHERE ${WHERE} IF version = ?`
-const PUT_ENTRY = `UPDATE documents USING TTL ? SET owner = ? WHERE ${WHERE}`
-const TAKE_ENTRY = `${PUT_ENTRY} IF owner = ?`
-const DELETE = `DELETE FROM documents WHERE ${WHERE} IF version = ?`
-const DELETE_ENTRY = `DELETE FROM documents WHERE ${WHERE}`
 /** Maximum attempts of a change that another process's change overtook, or that had no answer. */
 const TRIES = 10
 
@@ -34,20 +29,27 @@ interface Owner {
 }
 
 /**
- * A change of one document with its entries: one conditional batch of its partition. If the answer is lost, the stored
+ * A change of one document: one conditional batch of its partition, with its entries if they are rows of it. If the answer is lost, the stored
  * document tells whether the change was done: each write has a unique version, and leaves it in the trail.
  */
 export class DocumentChange {
   readonly #client: CqlClient
   readonly #address: DocumentAddress
   readonly #isServed: (row: DocumentHeader) => boolean
+  readonly #place: DocumentPlace
   /** The error of a try whose outcome is unknown. */
   #lost: unknown = null
 
-  constructor(client: CqlClient, address: DocumentAddress, isServed: (row: DocumentHeader) => boolean) {
+  constructor(
+    client: CqlClient,
+    address: DocumentAddress,
+    isServed: (row: DocumentHeader) => boolean,
+    place: DocumentPlace = wholePlace(address)
+  ) {
     this.#client = client
     this.#address = address
     this.#isServed = isServed
+    this.#place = place
   }
 
   /** Implements DocumentStore.put. Rejects with UnknownOutcome if it may have been done. */
@@ -139,7 +141,7 @@ export class DocumentChange {
   }
 
   async #stored(address: DocumentAddress): Promise<DocumentRow | null> {
-    const [row] = await readSettled(this.#client, selectRow(address, 'document', address.key))
+    const [row] = await readSettled(this.#client, selectRow(this.#place, 'document', address.key))
     return documentIn(address, row)
   }
 
@@ -147,7 +149,7 @@ export class DocumentChange {
   async #owners({ unique }: DocumentRow): Promise<Owner[]> {
     const owners: Owner[] = []
     for (const entry of unique) {
-      const [row] = await readSettled(this.#client, selectRow(this.#address, 'unique', entry))
+      const [row] = await readSettled(this.#client, selectRow(this.#place, 'unique', entry))
       const key = ownerIn(row)
       if (key === null || Buffer.compare(key, this.#address.key) === 0) continue
       const document = await this.#stored({ ...this.#address, key })
@@ -172,20 +174,26 @@ export class DocumentChange {
     const keys = new Map(owners.map(({ entry, key }) => [entry, blob(key)]))
     for (const entry of replaced?.unique ?? []) keys.set(textOf(rowOf('unique', entry)), blob(address.key))
     const at = this.#at('document', address.key)
+    const { statements, hasEntries } = this.#place
+    const put = {
+      statement: statements.put,
+      params: [ttl, version, Buffer.from(packed), ...at, replaced?.version ?? null]
+    }
+    if (!hasEntries) return [put]
     return [
-      { statement: PUT, params: [ttl, version, Buffer.from(packed), ...at, replaced?.version ?? null] },
+      put,
       ...expired.map((other) => this.#deletingIf(other)),
       ...outdated
         .filter((entry) => !kept.has(textOf(entry)))
-        .map((entry) => ({ statement: DELETE_ENTRY, params: this.#atRow(entry) })),
+        .map((entry) => ({ statement: statements.deleteEntry, params: this.#atRow(entry) })),
       ...entries.map((entry) => ({
-        statement: PUT_ENTRY,
+        statement: statements.putEntry,
         params: [ttl, blob(address.key), ...this.#at('entry', entry)]
       })),
       ...unique.map((entry) => {
         const owner = keys.get(textOf(rowOf('unique', entry))) ?? null
         return {
-          statement: TAKE_ENTRY,
+          statement: statements.takeEntry,
           params: [ttl, blob(address.key), ...this.#at('unique', entry), owner]
         }
       })
@@ -193,14 +201,19 @@ export class DocumentChange {
   }
 
   #deleting(before: DocumentHeader): CqlStatement[] {
+    const { statements, hasEntries } = this.#place
+    const entries = hasEntries ? rowsOf(before) : []
     return [
       this.#deletingIf(before),
-      ...rowsOf(before).map((entry) => ({ statement: DELETE_ENTRY, params: this.#atRow(entry) }))
+      ...entries.map((entry) => ({ statement: statements.deleteEntry, params: this.#atRow(entry) }))
     ]
   }
 
   #deletingIf({ address, version }: DocumentHeader): CqlStatement {
-    return { statement: DELETE, params: [...this.#at('document', address.key), version] }
+    return {
+      statement: this.#place.statements.delete,
+      params: [...this.#at('document', address.key), version]
+    }
   }
 
   #at(section: Section, bytes: Uint8Array): unknown[] {
@@ -208,7 +221,7 @@ export class DocumentChange {
   }
 
   #atRow(row: Buffer): unknown[] {
-    return [this.#address.kind, this.#address.partition, row]
+    return [...this.#place.partition, row]
   }
 }
 

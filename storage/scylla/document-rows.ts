@@ -4,21 +4,19 @@ import type { Section } from '../codec/document-record-keys.ts'
 import { unpackRecord } from '../codec/record.ts'
 import type { DocumentAddress, DocumentRow } from '../document-store.ts'
 import type { CqlRow, CqlStatement } from './client.ts'
+import type { DocumentPlace } from './document-place.ts'
 
-export const SELECT_ROW = 'SELECT row, document, owner FROM documents WHERE kind = ? AND part = ? AND row = ?'
 /** Seconds that a server keeps rows after they are no longer served: its clock may differ from ours. */
 const TTL_SLACK = 60
 
-type Partition = Pick<DocumentAddress, 'kind' | 'partition'>
-
-/** The query of one row. */
+/** The query of one row of a place. */
 export const selectRow = (
-  { kind, partition }: Partition,
+  { statements, partition }: DocumentPlace,
   section: Section,
   bytes: Uint8Array
 ): CqlStatement => ({
-  statement: SELECT_ROW,
-  params: [kind, partition, rowOf(section, bytes)]
+  statement: statements.select,
+  params: [...partition, rowOf(section, bytes)]
 })
 
 /** The document of a row, or null. */

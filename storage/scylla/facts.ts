@@ -6,7 +6,7 @@ import { blob, CqlClient, mapBounded, type CqlRow } from './client.ts'
 import type { DriverOptions } from './driver.ts'
 import { startProblem } from './errors.ts'
 import { batchesOf } from './row-write.ts'
-import { makeKeyspace } from './schema.ts'
+import { makeKeyspace, type Replication } from './keyspace.ts'
 import { withSpeculation } from './speculation.ts'
 
 /** Positions of a partition: the trades of 256 slots of a busy hour take 10 MB. */
@@ -26,7 +26,7 @@ const SELECT_AT = 'SELECT position, key, value FROM facts WHERE list = ? AND buc
 const SELECT_BUCKETS = 'SELECT bucket FROM fact_buckets WHERE list = ? AND bucket >= ?'
 
 /** The table of facts, and the index of its partitions. */
-const TABLES = [
+export const FACT_TABLES = [
   `facts (
     list tinyint, bucket bigint, position bigint, key blob, value blob,
     PRIMARY KEY ((list, bucket), position, key)
@@ -36,7 +36,8 @@ const TABLES = [
 
 export interface CqlFactsOptions extends DriverOptions {
   readonly keyspace: string
-  readonly replication: number
+  readonly replication: Replication
+  readonly hasTablets?: boolean
 }
 
 /** Opens the facts in a keyspace of their own, which is created if it is missing. Rejects with STORAGE_UNAVAILABLE. */
@@ -46,7 +47,7 @@ export async function openCqlFacts(options: CqlFactsOptions, ports: Ports = syst
     const admin = await CqlClient.connect(options, null, ports)
     try {
       await makeKeyspace(admin, options)
-      for (const table of TABLES)
+      for (const table of FACT_TABLES)
         await admin.define(withSpeculation(`CREATE TABLE IF NOT EXISTS ${keyspace}.${table}`))
     } finally {
       await admin.close()

@@ -2,19 +2,48 @@ import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { DocumentHeader, HotValue } from '../document-store.ts'
 import { blob } from './client.ts'
-import type { CqlClient } from './client.ts'
+import type { CqlClient, CqlRow } from './client.ts'
+import { NEW_LAYOUT, shareOf, type DocumentLayout } from './divided-kinds.ts'
 import { ttlSecondsOf } from './document-rows.ts'
 import { batchesOf } from './row-write.ts'
 import type { RowWrite } from './row-write.ts'
 
-const WHERE = 'kind = ? AND part = ? AND key = ? AND born = ?'
-const PUT = `UPDATE document_hot USING TTL ? AND TIMESTAMP ? SET value = ? WHERE ${WHERE} AND fence = ?`
-const FENCE =
-  'INSERT INTO document_hot (kind, part, key, born, fence) VALUES (?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?'
-/** All rows of a document: they are deleted once a greater token has a value. */
-const SELECT = `SELECT fence, value FROM document_hot WHERE ${WHERE}`
-const DELETE = `DELETE FROM document_hot WHERE ${WHERE}`
-const DELETE_OLDER = `${DELETE} AND fence < ?`
+/** The statements of one of the two tables of hot values. */
+interface HotStatements {
+  readonly put: string
+  readonly fence: string
+  readonly select: string
+  readonly delete: string
+  readonly deleteOlder: string
+}
+
+function statementsOf(table: string, partition: readonly string[]): HotStatements {
+  const columns = [...partition, 'key', 'born']
+  const where = columns.map((column) => `${column} = ?`).join(' AND ')
+  const places = columns.map(() => '?').join(', ')
+  const remove = `DELETE FROM ${table} WHERE ${where}`
+  return {
+    put: `UPDATE ${table} USING TTL ? AND TIMESTAMP ? SET value = ? WHERE ${where} AND fence = ?`,
+    fence: `INSERT INTO ${table} (${columns.join(', ')}, fence) VALUES (${places}, ?) USING TTL ? AND TIMESTAMP ?`,
+    // All rows of a document: they are deleted once a greater token has a value.
+    select: `SELECT fence, value FROM ${table} WHERE ${where}`,
+    delete: remove,
+    deleteOlder: `${remove} AND fence < ?`
+  }
+}
+
+const WHOLE = statementsOf('document_hot', ['kind', 'part'])
+/** Of kinds that are divided. */
+const SHARED = statementsOf('document_hot_shares', ['kind', 'part', 'share'])
+
+/** Where the values of a document are. */
+interface HotPlace {
+  readonly statements: HotStatements
+  readonly key: readonly unknown[]
+  /** Names the partition. */
+  readonly partition: string
+}
+
 /** Maximum writes that wait or are in flight: five seconds of 2,000 a second. Further ones are refused. */
 const WRITING_MAX = 10_000
 /**
@@ -42,7 +71,7 @@ interface Gathering {
 /** A write to the row of a document and a token. A later write with an equal `place` replaces it. */
 interface GatheredWrite {
   readonly place: 'value' | 'fence' | 'carried'
-  readonly writeAt: (ttlSeconds: number, writtenAt: bigint) => RowWrite
+  readonly writeAt: (at: HotPlace, ttlSeconds: number, writtenAt: bigint) => RowWrite
 }
 
 /**
@@ -55,6 +84,7 @@ interface GatheredWrite {
 export class HotValues {
   readonly #client: CqlClient
   readonly #clock: Clock
+  readonly #layout: DocumentLayout
   #gathering = new Map<string, Gathering>()
   /** Gathered writes that wait for a request. */
   readonly #queue: Gathering[] = []
@@ -64,14 +94,15 @@ export class HotValues {
   #writtenAt = 0
   #writing = 0
 
-  constructor(client: CqlClient, clock: Clock) {
+  constructor(client: CqlClient, clock: Clock, layout: DocumentLayout = NEW_LAYOUT) {
     this.#client = client
     this.#clock = clock
+    this.#layout = layout
   }
 
   /** Stores a value under a token. */
   async put(document: DocumentHeader, token: number, value: string): Promise<void> {
-    return this.#gather(document, token, putOf(document, token, value))
+    return this.#gather(document, token, putOf(token, value))
   }
 
   /**
@@ -81,33 +112,46 @@ export class HotValues {
   async fence(document: DocumentHeader, token: number): Promise<HotValue> {
     // Older than any value stored under the token from now on, so that it replaces none.
     const carriedAt = this.#nextTime()
-    await this.#gather(document, token, {
+    const fence: GatheredWrite = {
       place: 'fence',
-      writeAt: (ttl, at) => ({
-        statement: FENCE,
-        params: [...keyOf(document), BigInt(token), ttl, at],
+      writeAt: ({ statements, key }, ttl, at) => ({
+        statement: statements.fence,
+        params: [...key, BigInt(token), ttl, at],
         bytes: KEY_BYTES
       })
-    })
+    }
+    // A writer of an earlier version reads only the table of earlier values.
+    const earlier = this.#earlierPlaceOf(document)
+    await Promise.all([
+      this.#gather(document, token, fence),
+      ...(earlier === null ? [] : [this.#gather(document, token, fence, earlier)])
+    ])
     const [hot] = await this.#read([document])
     const { token: greatest, value, valueToken } = hot!
     if (valueToken < token && greatest === token) {
-      const { writeAt } = putOf(document, token, value ?? NO_VALUE)
-      await this.#gather(document, token, { place: 'carried', writeAt: (ttl) => writeAt(ttl, carriedAt) })
+      const { writeAt } = putOf(token, value ?? NO_VALUE)
+      await this.#gather(document, token, {
+        place: 'carried',
+        writeAt: (at, ttl) => writeAt(at, ttl, carriedAt)
+      })
     }
     return { token: greatest, value }
   }
 
-  async #gather(document: DocumentHeader, token: number, { place, writeAt }: GatheredWrite): Promise<void> {
+  async #gather(
+    document: DocumentHeader,
+    token: number,
+    { place, writeAt }: GatheredWrite,
+    at: HotPlace = this.#placeOf(document)
+  ): Promise<void> {
     this.#client.assertOpen()
     if (this.#writing >= WRITING_MAX)
       throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${WRITING_MAX} writes of hot values are under way`)
     const ttl = ttlSecondsOf(document.expiresAtMs, this.#client.now())
-    const { kind, partition, key } = document.address
-    const gathering = this.#gatheringOf(JSON.stringify([kind, partition]))
+    const gathering = this.#gatheringOf(at.partition)
     // A fence must not replace a value, nor the other way round.
-    const row = `${place} ${token} ${document.born} ${blob(key).toString('latin1')}`
-    gathering.rows.set(row, writeAt(ttl, this.#nextTime()))
+    const row = `${place} ${token} ${document.born} ${blob(document.address.key).toString('latin1')}`
+    gathering.rows.set(row, writeAt(at, ttl, this.#nextTime()))
     gathering.size++
     this.#writing++
     this.#gatherOn()
@@ -121,13 +165,19 @@ export class HotValues {
 
   /** Reads values, each with the token that it is stored under. Also deletes the rows of earlier tokens. */
   async #read(documents: readonly DocumentHeader[]): Promise<(HotValue & { readonly valueToken: number })[]> {
-    const answers = await this.#client.readEach(SELECT, documents.map(keyOf))
+    const places = documents.map((document) => this.#placeOf(document))
+    const [answers, earlier] = await Promise.all([
+      this.#rowsAt(places),
+      this.#rowsAt(documents.map((document) => this.#earlierPlaceOf(document)))
+    ])
     const values: (HotValue & { readonly valueToken: number })[] = []
-    for (const [i, rows] of answers.entries()) {
-      const counts = rows.findIndex(({ value }) => value !== null)
-      const row = rows[counts]
-      if (row !== undefined && counts < rows.length - 1)
-        await this.#forget(DELETE_OLDER, [...keyOf(documents[i]!), row['fence']])
+    for (const [i, stored] of answers.entries()) {
+      const rows = earlier[i]!.length === 0 ? stored : byToken([...stored, ...earlier[i]!])
+      const row = rows.find(({ value }) => value !== null)
+      const { statements, key } = places[i]!
+      // Rows of the earlier table expire.
+      if (row !== undefined && stored.at(-1) !== row && stored.includes(row))
+        await this.#forget(statements.deleteOlder, [...key, row['fence']])
       const value = (row?.['value'] as string | undefined) ?? NO_VALUE
       values.push({
         token: Number(rows[0]?.['fence'] ?? 0),
@@ -138,6 +188,41 @@ export class HotValues {
     return values
   }
 
+  /** The rows of places in their order, the greatest token first; none where there is no place. */
+  async #rowsAt(places: readonly (HotPlace | null)[]): Promise<CqlRow[][]> {
+    const rows = places.map((): CqlRow[] => [])
+    for (const statements of [WHOLE, SHARED]) {
+      const of = places.flatMap((place, i) =>
+        place?.statements === statements ? [{ key: place.key, i }] : []
+      )
+      if (of.length === 0) continue
+      const answers = await this.#client.readEach(
+        statements.select,
+        of.map(({ key }) => key)
+      )
+      for (const [n, { i }] of of.entries()) rows[i] = answers[n]!
+    }
+    return rows
+  }
+
+  #placeOf({ address, born }: DocumentHeader): HotPlace {
+    const { kind, partition, key } = address
+    const division = this.#layout.divided[kind]
+    if (division === undefined) return wholeHotPlace({ address, born })
+    const share = shareOf(division, key)
+    return {
+      statements: SHARED,
+      key: [kind, partition, share, blob(key), born],
+      partition: JSON.stringify([kind, partition, share])
+    }
+  }
+
+  /** Where an earlier version has the values of a kind that is divided now; null for other kinds and keyspaces. */
+  #earlierPlaceOf(document: DocumentHeader): HotPlace | null {
+    const { divided, hasEarlier } = this.#layout
+    return hasEarlier && divided[document.address.kind] !== undefined ? wholeHotPlace(document) : null
+  }
+
   /** The timestamp of a write, in microseconds: later than every earlier one. */
   #nextTime(): bigint {
     this.#writtenAt = Math.max(this.#writtenAt + 1, this.#client.now() * 1_000)
@@ -145,8 +230,9 @@ export class HotValues {
   }
 
   /** Deletes the values of a document that is gone. One that is written later is an orphan. */
-  delete(document: DocumentHeader): Promise<void> {
-    return this.#forget(DELETE, keyOf(document))
+  async delete(document: DocumentHeader): Promise<void> {
+    for (const place of [this.#placeOf(document), this.#earlierPlaceOf(document)])
+      if (place !== null) await this.#forget(place.statements.delete, place.key)
   }
 
   /** Sends the writes that wait, at once, and resolves after all have ended. */
@@ -206,18 +292,23 @@ export class HotValues {
   }
 }
 
-const putOf = (document: DocumentHeader, token: number, value: string): GatheredWrite => ({
+const putOf = (token: number, value: string): GatheredWrite => ({
   place: 'value',
-  writeAt: (ttl, at) => ({
-    statement: PUT,
-    params: [ttl, at, value, ...keyOf(document), BigInt(token)],
+  writeAt: ({ statements, key }, ttl, at) => ({
+    statement: statements.put,
+    params: [ttl, at, value, ...key, BigInt(token)],
     bytes: KEY_BYTES + value.length
   })
 })
 
-const keyOf = ({ address, born }: DocumentHeader): unknown[] => [
-  address.kind,
-  address.partition,
-  blob(address.key),
-  born
-]
+const wholeHotPlace = ({ address, born }: Pick<DocumentHeader, 'address' | 'born'>): HotPlace => {
+  const { kind, partition, key } = address
+  return {
+    statements: WHOLE,
+    key: [kind, partition, blob(key), born],
+    partition: JSON.stringify([kind, partition])
+  }
+}
+
+const byToken = (rows: readonly CqlRow[]): CqlRow[] =>
+  rows.toSorted((a, b) => Number((b['fence'] as bigint) - (a['fence'] as bigint)))

@@ -4,7 +4,7 @@ import type { CqlClient } from './client.ts'
 import { withSpeculation } from './speculation.ts'
 
 /** Makes the table of a record as the schema's files have made those of the first records (`002-records.cql`). */
-function creation(keyspace: string, name: AddressedName): string {
+export function recordTable(keyspace: string, name: AddressedName): string {
   const { column } = addressedRecord(name)
   const versions = 'epoch int, commit int, value blob, before_epoch int, before_commit int, before_value blob'
   return withSpeculation(
@@ -20,5 +20,5 @@ export async function recordTableChanges(
 ): Promise<string[]> {
   const statement = 'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?'
   const there = new Set((await client.read(statement, [keyspace])).map((row) => row['table_name']))
-  return ADDRESSED.filter((name) => !there.has(tableOf(name))).map((name) => creation(keyspace, name))
+  return ADDRESSED.filter((name) => !there.has(tableOf(name))).map((name) => recordTable(keyspace, name))
 }

@@ -5,11 +5,12 @@ import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { sleep } from '../../src/ports.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Conditional, CqlClient } from './client.ts'
+import { EARLIER_DOCUMENTS, makesEarlierDocuments } from './earlier-documents.ts'
 import { isMissing, isOutage, isThere, NotYetOpen } from './errors.ts'
+import { makeKeyspace, type Replication } from './keyspace.ts'
 import { recordTableChanges } from './record-tables.ts'
 import { retentionChanges } from './retention.ts'
 import type { Expiring } from './retention.ts'
-import { serverVersion } from './server-version.ts'
 import type { StartWait } from './start-wait.ts'
 import { speculationChanges, withSpeculation } from './speculation.ts'
 
@@ -28,8 +29,8 @@ const EXISTS_RETRY_PAUSE_MS = 100
 export interface SchemaOptions {
   readonly keyspace: string
   readonly datacenter: string
-  /** Replicas of a row in the datacenter. */
-  readonly replication: number
+  readonly replication: Replication
+  readonly hasTablets?: boolean
   readonly expiring: readonly Expiring[]
   readonly clock: Clock
   /** Wait for another process that is changing the schema. */
@@ -76,6 +77,8 @@ async function applyLocked(
   // Most processes that waited for the lock find nothing left to do.
   const version = await currentVersion(client, keyspace)
   refuseNewer(version, files, keyspace)
+  // Before the file that divides them, so that a start which dies in between leaves the mark.
+  if (makesEarlierDocuments(version)) await lock.record(EARLIER_DOCUMENTS)
   const applied: string[] = []
   for (const file of files.filter((file) => file.version > version)) {
     const half = Math.ceil(file.statements.length / 2)
@@ -139,41 +142,15 @@ function statementsOf(text: string): string[] {
 const withKeyspace = (statement: string, keyspace: string): string =>
   statement.replace(/^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) /, `$1 ${keyspace}.`)
 
-/** Creates a keyspace if it is missing. Refuses one with another number of replicas. */
-export async function makeKeyspace(
-  client: CqlClient,
-  options: Pick<SchemaOptions, 'keyspace' | 'datacenter' | 'replication'>
-): Promise<void> {
-  const { keyspace, datacenter, replication } = options
-  const statement = 'SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?'
-  const [found] = await client.read(statement, [keyspace])
-  if (found !== undefined) {
-    const stored = found['replication'] as Readonly<Record<string, string>>
-    const replicas = Number(stored[datacenter] ?? stored['replication_factor'])
-    if (replicas === replication) return
-    throw new ServiceError(
-      ERRORS.STORAGE_UNAVAILABLE,
-      `the keyspace ${keyspace} has ${replicas || 'no'} replicas in ${datacenter}, not ${replication}: set MILLRACE_SCYLLA_REPLICATION, or alter the keyspace and repair it`
-    )
-  }
-  const { product } = await serverVersion(client)
-  // Conditional writes do not go with tablets, which ScyllaDB alone has.
-  const tablets = product === 'ScyllaDB' ? " AND tablets = {'enabled': false}" : ''
-  await client.define(
-    `CREATE KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', '${datacenter}': ${replication}}${tablets}`
-  )
-}
-
 /** Applied versions and the holder of the lock, in one partition, so that both are one conditional write. */
+export const VERSION_TABLE =
+  'schema_versions (name text, version int, file text, holder text static, PRIMARY KEY (name, version))'
+
 async function makeVersionTable(client: CqlClient, keyspace: string): Promise<void> {
   const statement =
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'schema_versions'"
   if ((await client.read(statement, [keyspace])).length > 0) return
-  await client.define(
-    withSpeculation(
-      `CREATE TABLE IF NOT EXISTS ${keyspace}.schema_versions (name text, version int, file text, holder text static, PRIMARY KEY (name, version))`
-    )
-  )
+  await client.define(withSpeculation(`CREATE TABLE IF NOT EXISTS ${keyspace}.${VERSION_TABLE}`))
 }
 
 /**
@@ -242,7 +219,7 @@ class SchemaLock {
   }
 
   /** Records that a file is applied, which only the holder may do. */
-  async record({ version, name }: SchemaFile): Promise<void> {
+  async record({ version, name }: Pick<SchemaFile, 'version' | 'name'>): Promise<void> {
     await this.renew()
     const file = `UPDATE ${this.#table} SET file = ? WHERE name = ? AND version = ? IF holder = ?`
     const { applied } = await this.#conditional(file, [name, NAME, version, this.#holder])

@@ -10,7 +10,7 @@ export interface ServerVersion {
 }
 
 /** Version of the server. ScyllaDB says which Cassandra it is like, and its own version in a table that only it has. */
-export async function serverVersion(client: CqlClient): Promise<ServerVersion> {
+export async function serverVersion(client: Pick<CqlClient, 'read'>): Promise<ServerVersion> {
   const tables =
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system' AND table_name = 'versions'"
   if ((await client.read(tables, [])).length > 0) {
@@ -24,11 +24,16 @@ export async function serverVersion(client: CqlClient): Promise<ServerVersion> {
 /** Throws unless a server is new enough. */
 export function refuseOldServer({ product, version }: ServerVersion): void {
   const [major, minor] = OLDEST[product]
-  const [, foundMajor, foundMinor] = /^(\d+)\.(\d+)/.exec(version) ?? []
-  const isOld = Number(foundMajor) < major || (Number(foundMajor) === major && Number(foundMinor) < minor)
-  if (foundMajor === undefined || isOld)
+  if (!isAtLeast(version, [major, minor]))
     throw new ServiceError(
       ERRORS.STORAGE_UNAVAILABLE,
       `the cluster runs ${product} ${version}, which is too old: upgrade it to ${major}.${minor} or newer`
     )
+}
+
+/** Tells whether a version is this one or newer; false for a version of another form. */
+export function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [, foundMajor, foundMinor] = /^(\d+)\.(\d+)/.exec(version) ?? []
+  if (foundMajor === undefined) return false
+  return Number(foundMajor) > major || (Number(foundMajor) === major && Number(foundMinor) >= minor)
 }

@@ -21,7 +21,9 @@ export async function speculationChanges(
 ): Promise<string[]> {
   const statement = 'SELECT table_name, speculative_retry FROM system_schema.tables WHERE keyspace_name = ?'
   const tables = await client.read(statement, [keyspace])
+  // On tablets ScyllaDB adds tables of its own for conditional writes, whose names have a $.
   return tables
+    .filter((row) => /^\w+$/.test(row['table_name'] as string))
     .filter((row) => !hasIt(row['speculative_retry'] as string))
     .map((row) => `ALTER TABLE ${keyspace}.${row['table_name'] as string} WITH ${OPTION}`)
 }

@@ -8,7 +8,9 @@ import { blockStore } from './blocks.ts'
 import { CqlClient } from './client.ts'
 import { ConditionalWrites } from './conditional-writes.ts'
 import { coverageStore } from './coverage.ts'
+import { DIVIDED_KINDS, type DividedKinds, type DocumentLayout } from './divided-kinds.ts'
 import { documentStore } from './documents.ts'
+import { hasEarlierDocuments } from './earlier-documents.ts'
 import { copyEarlierAccess } from './earlier-access.ts'
 import { startProblem } from './errors.ts'
 import { Gaps } from './gaps.ts'
@@ -16,6 +18,7 @@ import { historyOf } from './history.ts'
 import { HotValues } from './hot-values.ts'
 import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
+import type { Replication } from './keyspace.ts'
 import { WatermarkReader } from './watermark-reader.ts'
 import { recordTables, tableStores } from './record-stores.ts'
 import { CqlHolders } from './holders.ts'
@@ -37,6 +40,8 @@ import { BlockWriter } from './writer.ts'
 /** Estimated bytes of records that the writer caches, so that it need not read the versions that it replaces. */
 const COMMITTED_BYTES_MAX = 64 * 2 ** 20
 const INDEX_BYTES_MAX = 128 * 2 ** 20
+/** Tables of entries, most of which are of submissions and live as long as rows do. Each row states its own TTL. */
+const ENTRY_TABLES = ['document_entries', 'document_entries_buckets']
 /** Lists that find their rows by buckets. */
 const LISTS = 10
 /** Blocks that are flushed together, 13 s of the chain: a record that changes in each of them is written once. */
@@ -52,8 +57,9 @@ export interface ScyllaStorageOptions {
   readonly keyspace: string
   readonly username: string | null
   readonly password: string | null
-  /** Replicas of a row in the datacenter. */
-  readonly replication: number
+  readonly replication: Replication
+  /** Whether a new keyspace has tablets, which ScyllaDB alone has. */
+  readonly hasTablets?: boolean
   /** Time to live of trades and pool events. */
   readonly retentionSeconds: Retention
   /** Time to live of the log: as far as the stream's horizon reaches back from the head's block time. */
@@ -62,6 +68,8 @@ export interface ScyllaStorageOptions {
   readonly committedBytesMax?: number
   /** Estimated bytes of the cached buckets of all lists. */
   readonly indexBytesMax?: number
+  /** Kinds of documents that are divided; tests divide kinds of their own. */
+  readonly divided?: DividedKinds
   /** A flush of blocks to the tables begins at this number of blocks; commits wait for it at twice as many. */
   readonly flushBlocks?: number
   /** Wait of a start that may come before its servers, or at the same time as another process's. Absent means one try. */
@@ -93,7 +101,7 @@ async function tryToOpen(options: ScyllaStorageOptions, lockWait: StartWait): Pr
   const ports = options.ports ?? systemPorts
   const { keyspace } = options
   const expiring = [
-    { tables: EXPIRING_TABLES, seconds: options.retentionSeconds },
+    { tables: [...EXPIRING_TABLES, ...ENTRY_TABLES], seconds: options.retentionSeconds },
     { tables: LOG_TABLES, seconds: logTtlOf(options.logSeconds) }
   ]
   try {
@@ -159,8 +167,12 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     }
   })
   const conditionalWrites = new ConditionalWrites(client)
-  const hotValues = new HotValues(client, (options.ports ?? systemPorts).clock)
-  const documents = documentStore(client, conditionalWrites, hotValues)
+  const layout: DocumentLayout = {
+    divided: options.divided ?? DIVIDED_KINDS,
+    hasEarlier: await hasEarlierDocuments(client)
+  }
+  const hotValues = new HotValues(client, (options.ports ?? systemPorts).clock, layout)
+  const documents = documentStore(client, conditionalWrites, hotValues, layout)
   await copyEarlierAccess(client, options.keyspace, documents)
   const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null

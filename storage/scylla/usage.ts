@@ -1,6 +1,7 @@
 import type { StorageUsage } from '../port.ts'
 import { ROW_KINDS } from '../row-kinds.ts'
 import type { CqlClient } from './client.ts'
+import { largePartitionsOf } from './large-partitions.ts'
 
 const SELECT_SIZES =
   'SELECT table_name, mean_partition_size, partitions_count FROM system.size_estimates WHERE keyspace_name = ?'
@@ -17,9 +18,10 @@ export async function usageOf(
   client: Pick<CqlClient, 'read' | 'readOnEachNode'>,
   keyspace: string
 ): Promise<StorageUsage> {
-  const [sizes, tables] = await Promise.all([
+  const [sizes, tables, largePartitions] = await Promise.all([
     client.readOnEachNode(SELECT_SIZES, [keyspace]),
-    client.read(SELECT_TABLES, [keyspace])
+    client.read(SELECT_TABLES, [keyspace]),
+    largePartitionsOf(client, keyspace)
   ])
   const bytes = new Map<string, number>()
   for (const row of sizes) {
@@ -38,5 +40,5 @@ export async function usageOf(
       stays: stays === 'needed' ? stays : ttl > 0 ? ttl : ('always' as const)
     }
   })
-  return { kinds, freeBytes: null }
+  return { kinds, freeBytes: null, largePartitions }
 }

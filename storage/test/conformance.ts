@@ -9,6 +9,8 @@ import { testDocumentAgreement } from './conformance/document-agreement.ts'
 import { testDocumentExpiry } from './conformance/document-expiry.ts'
 import { testDocumentProcesses } from './conformance/document-processes.ts'
 import { testDocuments } from './conformance/documents.ts'
+import { testGrowingDocuments } from './conformance/growing-documents.ts'
+import { testHistories } from './conformance/histories.ts'
 import { testDurability } from './conformance/durability.ts'
 import { testLaunches } from './conformance/launches.ts'
 import { testLog } from './conformance/log.ts'
@@ -47,4 +49,6 @@ export function documentConformance(t: Test, open: OpenForTest, runs: number): v
   t.test('documents that expire', (t) => testDocumentExpiry(t, open))
   t.test('documents of several processes', (t) => testDocumentProcesses(t, open))
   t.test('documents at random', (t) => testDocumentAgreement(t, open, runs))
+  t.test('documents of growing kinds', (t) => testGrowingDocuments(t, open, runs))
+  t.test('histories', (t) => testHistories(t, open, runs))
 }

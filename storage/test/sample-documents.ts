@@ -52,6 +52,30 @@ export const TICKET = defineDocument({
   hot: z.object({ position: z.number() })
 })
 
+export const LETTER_TTL_MS = 60_000
+
+/** A document of a kind whose number has no limit: without unique values, in lists by number, time and state. */
+export const LETTER = defineDocument({
+  kind: 'letter',
+  schema: z.object({
+    owner: z.string(),
+    number: z.number(),
+    box: z.string(),
+    sentAtMs: z.number(),
+    isOpen: z.boolean()
+  }),
+  partition: ({ owner }) => owner,
+  key: ({ number }) => [number],
+  indexes: {
+    byBox: ({ box, sentAtMs }) => [box, sentAtMs],
+    open: ({ isOpen, box, sentAtMs }) => (isOpen ? [box, sentAtMs] : null)
+  },
+  ttlMs: LETTER_TTL_MS,
+  hot: z.object({ position: z.number() })
+})
+
+export type Letter = z.infer<typeof LETTER.schema>
+
 /** The values of a page. */
 export const valuesOf = <T>(documents: readonly { readonly value: T }[]): T[] =>
   documents.map(({ value }) => value)

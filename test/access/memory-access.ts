@@ -70,7 +70,10 @@ export class MemoryAccess {
     delete: async () => Promise.reject(new Error('keys and tenants are not deleted')),
     putFenced: async () => Promise.reject(new Error('keys and tenants have no hot values')),
     fence: async () => Promise.reject(new Error('keys and tenants have no hot values')),
-    fenced: async () => Promise.reject(new Error('keys and tenants have no hot values'))
+    fenced: async () => Promise.reject(new Error('keys and tenants have no hot values')),
+    append: async () => Promise.reject(new Error('keys and tenants have no history')),
+    newest: async () => Promise.reject(new Error('keys and tenants have no history')),
+    deleteUpTo: async () => Promise.reject(new Error('keys and tenants have no history'))
   }
 
   versionOf(row: object): string {

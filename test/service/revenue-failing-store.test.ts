@@ -30,6 +30,9 @@ function failingLedger(store: DocumentStore, error: () => Error | null): Documen
     owner: (...args) => store.owner(...args),
     list: (...args) => store.list(...args),
     fenced: (...args) => store.fenced(...args),
+    append: (...args) => store.append(...args),
+    newest: (...args) => store.newest(...args),
+    deleteUpTo: (...args) => store.deleteUpTo(...args),
     async put(row, ...more) {
       check(row.address.kind)
       return store.put(row, ...more)

@@ -5,6 +5,7 @@ import type { Storage, StorageUsage } from '../../storage/port.ts'
 import { ROW_KINDS } from '../../storage/row-kinds.ts'
 import { CqlClient } from '../../storage/scylla/client.ts'
 import { ConditionalWrites } from '../../storage/scylla/conditional-writes.ts'
+import { DIVIDED_KINDS, type DividedKinds } from '../../storage/scylla/divided-kinds.ts'
 import { documentStore } from '../../storage/scylla/documents.ts'
 import { HotValues } from '../../storage/scylla/hot-values.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
@@ -17,6 +18,19 @@ import { LentKeyspace, tablesOf } from './lent-keyspace.ts'
 import { losingAnswers } from './losing-answers.ts'
 import { until } from '../service/asking.ts'
 import { START_WAIT } from './start-wait.ts'
+
+/** Divisions of the service's kinds, and of the sample kind without a limit: small ones, so that few rows fill several. */
+export const TEST_DIVIDED: DividedKinds = {
+  ...DIVIDED_KINDS,
+  letter: {
+    shares: 4,
+    lists: {
+      keys: { owner: 0, width: 10 },
+      byBox: { owner: 1, width: 100 },
+      open: { owner: 0, width: null }
+    }
+  }
+}
 
 /** Returns the options by which a test opens a store in its own keyspace. */
 export function scyllaOptions(
@@ -33,6 +47,7 @@ export function scyllaOptions(
     replication: 1,
     retentionSeconds: null,
     logSeconds: null,
+    divided: TEST_DIVIDED,
     startWait: START_WAIT
   }
 }
@@ -109,10 +124,9 @@ export class ScyllaUnderTest {
       const connected = await CqlClient.connect(this.options, this.options.keyspace, ports)
       t.teardown(() => connected.close())
       const { client, tried } = losingAnswers(connected, lost)
-      return {
-        documents: documentStore(client, new ConditionalWrites(client), new HotValues(client, clock)),
-        tried
-      }
+      const layout = { divided: TEST_DIVIDED, hasEarlier: false }
+      const hot = new HotValues(client, clock, layout)
+      return { documents: documentStore(client, new ConditionalWrites(client), hot, layout), tried }
     }
     return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds), join, losing }
   }

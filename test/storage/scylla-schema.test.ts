@@ -22,6 +22,7 @@ t.test(
       versions,
       [...new Set(versions)].sort((a, b) => a - b)
     )
+    t.equal(new Set(versions).size, versions.length)
     for (const { statements } of files) {
       t.ok(statements.length > 0)
       for (const statement of statements)

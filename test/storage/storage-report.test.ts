@@ -33,7 +33,7 @@ async function reportOf(t: Test, blocks: readonly Fed[], freeBytes: number | nul
   }
   const used: Pick<Storage, 'blocks' | 'usage'> = {
     blocks: storage.blocks,
-    usage: async () => ({ kinds: USED, freeBytes })
+    usage: async () => ({ kinds: USED, freeBytes, largePartitions: null })
   }
   const report = await storageReport(used)
   await storage.close()

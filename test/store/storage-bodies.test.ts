@@ -12,7 +12,8 @@ const REPORT: StorageReport = {
   newestTime: 9,
   freeBytes: 100,
   growthADay: 0.2,
-  daysLeft: 1.55
+  daysLeft: 1.55,
+  largePartitions: null
 }
 
 t.test('a report is rendered in whole bytes, with the time at which the disk is full', async (t) => {
@@ -25,6 +26,7 @@ t.test('a report is rendered in whole bytes, with the time at which the disk is 
     days_left: 1.5,
     full_at: '2026-08-26 01:12:00',
     full_at_ms: NOON + 1.55 * 86_400_000,
+    large_partitions: null,
     kinds: [
       {
         kind: 'trades',
@@ -44,6 +46,15 @@ t.test('a report is rendered in whole bytes, with the time at which the disk is 
       }
     ]
   })
+})
+
+t.test('partitions above the bound are rendered with what the nodes know', async (t) => {
+  const partitions = [{ table: 'log', bytes: 2e8, key: null }]
+  const { large_partitions } = storageBody(
+    { ...REPORT, largePartitions: { knownFromBytes: 1e8, partitions } },
+    NOON
+  )
+  t.strictSame(large_partitions, { known_from_bytes: 1e8, partitions })
 })
 
 t.test('a disk that lasts for longer than there are dates has none', async (t) => {

@@ -31,7 +31,8 @@ const READS: { readonly [Name in CountedName]: Reads<Storage[Name]> } = {
   coverage: { horizon: true, genesis: true, settleGenesis: false, addGap: false, gaps: true },
   documents: {
     ...{ get: true, owner: true, list: true, fenced: true },
-    ...{ put: false, delete: false, putFenced: false, fence: false }
+    ...{ put: false, delete: false, putFenced: false, fence: false },
+    ...{ newest: true, append: false, deleteUpTo: false }
   },
   holders: { put: false, at: true, page: true, drop: false, clear: false }
 }

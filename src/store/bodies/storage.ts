@@ -32,6 +32,27 @@ const KIND = z.object({
   growth_bytes_per_day: growth('Current growth')
 })
 
+const LARGE_PARTITIONS = z.object({
+  known_from_bytes: count(
+    'Size from which the nodes record large partitions, in bytes. Smaller partitions above 100 MB may exist'
+  ),
+  partitions: z
+    .array(
+      z.object({
+        table: text('Table of the partition'),
+        bytes: bytes('Size of the partition on one node'),
+        key: z
+          .string()
+          .nullable()
+          .describe(
+            'Partition key in the form of the server; null for a server that states only the largest size of each table'
+          )
+      })
+    )
+    .readonly()
+    .describe('Partitions above 100 MB, the largest first, at most 20')
+})
+
 export const STORAGE = z
   .object({
     bytes: bytes('Size of all kinds'),
@@ -50,6 +71,9 @@ export const STORAGE = z
       ),
     full_at: time('Time at which the disk is full', 'service').nullable(),
     full_at_ms: unixMs('The same', 'service').nullable(),
+    large_partitions: LARGE_PARTITIONS.nullable().describe(
+      'Partitions of the cluster above 100 MB, as its nodes report them from their files. Null for the embedded store, and if the nodes do not report them'
+    ),
     kinds: z.array(KIND).readonly().describe('The kinds of rows, the largest first')
   })
   .meta({ id: 'Storage' })
@@ -58,7 +82,7 @@ export type StorageBody = z.output<typeof STORAGE>
 
 /** Renders disk use and the forecast when the disk is full. */
 export function storageBody(report: StorageReport, nowMs: number): StorageBody {
-  const { kinds, oldestTime, newestTime, freeBytes, growthADay, daysLeft } = report
+  const { kinds, oldestTime, newestTime, freeBytes, growthADay, daysLeft, largePartitions } = report
   const fullAtMs = daysLeft === null ? null : Math.floor(nowMs + daysLeft * DAY_MS)
   const isTime = fullAtMs !== null && fullAtMs <= TIME_MS_MAX
   const bodies = kinds.map(kindBody)
@@ -71,6 +95,10 @@ export function storageBody(report: StorageReport, nowMs: number): StorageBody {
     days_left: daysLeft === null ? null : Math.floor(daysLeft * 10) / 10,
     full_at: isTime ? secondsText(Math.floor(fullAtMs / 1_000)) : null,
     full_at_ms: isTime ? fullAtMs : null,
+    large_partitions: largePartitions && {
+      known_from_bytes: largePartitions.knownFromBytes,
+      partitions: largePartitions.partitions
+    },
     kinds: bodies
   }
 }

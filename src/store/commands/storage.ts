@@ -13,6 +13,7 @@ import type { ServiceOptions } from '../../kernel/cli/service-command.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
 import { sizeText } from '../../kernel/cli/size-text.ts'
 import { tableOf } from '../../kernel/cli/table.ts'
+import { partitionLines } from './partition-lines.ts'
 
 const COLUMNS = ['kind', 'bytes', 'kept', 'since', 'growth a day'] as const
 const DAY = 86_400
@@ -76,7 +77,7 @@ function linesOf(body: StorageBody): string[] {
     since: kind.oldest_block_time === null ? null : secondsText(kind.oldest_block_time),
     'growth a day': kind.growth_bytes_per_day === null ? null : sizeText(kind.growth_bytes_per_day)
   }))
-  return [...tableOf(COLUMNS, rows), '', ...summaryOf(body)]
+  return [...tableOf(COLUMNS, rows), '', ...summaryOf(body), ...partitionLines(body)]
 }
 
 function summaryOf(body: StorageBody): string[] {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { AttemptLog } from '../../../actors/webhooks/attempt-log.ts'
 import {
+  ATTEMPT_HISTORY,
   ATTEMPT_PAGE,
   ATTEMPTS_A_PAGE,
   ATTEMPTS_MAX,
@@ -12,6 +13,7 @@ import {
 import { WEBHOOK, type DeliveryAttempt, type Webhook } from '../../../src/webhooks/webhook.ts'
 import { progressAt } from '../../../actors/webhooks/progress-store.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
+import { History } from '../../../storage/histories.ts'
 import { randomRuns } from '../../random-runs.ts'
 import { settle } from '../../virtual-time.ts'
 import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
@@ -77,8 +79,7 @@ class LogWorld {
   }
 
   async pages(): Promise<number> {
-    const options = { prefix: ['acme', 7], limit: 1_000 }
-    return (await new Documents(this.store, ATTEMPT_PAGE).list(tenantShard('acme'), options)).documents.length
+    return (await new History(this.store, ATTEMPT_HISTORY).newest(JSON.stringify(['acme', 7]), 1_000)).length
   }
 }
 
@@ -181,6 +182,18 @@ t.test('a webhook that is deleted leaves no page', async (t) => {
   t.equal(await world.pages(), 3)
   await deleteAttempts(world.store, 'acme', 7, 0)
   t.equal(await world.pages(), 0)
+})
+
+t.test('pages of an earlier version are listed with later ones, and are deleted with them', async (t) => {
+  const world = await LogWorld.make()
+  const earlier = new Documents(world.store, ATTEMPT_PAGE)
+  const attempts = range(1, 3).map((each) => attemptAt(each))
+  await earlier.insert({ tenant: 'acme', id: 7, endMs: 3, batchId: 'batch-3', attempts })
+  await world.add(range(4, 40).map((each) => attemptAt(each)))
+  t.same(await world.list(9, 100), newestFirst(range(1, 43)))
+  await deleteAttempts(world.store, 'acme', 7, 10)
+  t.same((await earlier.list(tenantShard('acme'), { limit: 9 })).documents, [], 'ten later ones are left')
+  t.equal(await world.pages(), 1)
 })
 
 t.test('an outage loses no attempt up to 64, and the next attempt stores them', async (t) => {

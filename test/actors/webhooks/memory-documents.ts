@@ -4,8 +4,11 @@ import type {
   DocumentRow,
   DocumentRowPage,
   DocumentStore,
+  HistoryKind,
+  HistoryRow,
   HotValue,
   NewDocumentRow,
+  NewHistoryRow,
   Refusal
 } from '../../../storage/document-store.ts'
 import { ERRORS, ServiceError } from '../../../src/kernel/errors.ts'
@@ -46,6 +49,8 @@ export class MemoryDocuments implements DocumentStore {
   /** Called with each call for hot values, which waits for it. */
   onHot: ((what: 'fence' | 'put' | 'read') => Promise<void>) | null = null
   readonly #hot = new Map<string, HotRows>()
+  /** The newest row of an owner first. */
+  readonly #histories = new Map<string, HistoryRow[]>()
 
   async get(address: DocumentAddress): Promise<DocumentRow | null> {
     this.#answer()
@@ -117,6 +122,34 @@ export class MemoryDocuments implements DocumentStore {
     const values = documents.map(({ address }) => this.#hotRows(address).value)
     await this.onHot?.('read')
     return values
+  }
+
+  async append({ kind }: HistoryKind, rows: readonly NewHistoryRow[]): Promise<void> {
+    this.#answer()
+    for (const { owner, key, value } of rows) {
+      const history = this.#historyOf(kind, owner)
+      if (!history.some((row) => Buffer.compare(row.key, key) === 0)) history.push({ key, value })
+      history.sort((a, b) => Buffer.compare(b.key, a.key))
+    }
+  }
+
+  async newest({ kind }: HistoryKind, owner: string, limit: number): Promise<HistoryRow[]> {
+    this.#answer()
+    return this.#historyOf(kind, owner).slice(0, limit)
+  }
+
+  async deleteUpTo({ kind }: HistoryKind, owner: string, key: Uint8Array | null): Promise<void> {
+    this.#answer()
+    const left = this.#historyOf(kind, owner).filter(
+      (row) => key !== null && Buffer.compare(row.key, key) > 0
+    )
+    this.#histories.set(`${kind} ${owner}`, left)
+  }
+
+  #historyOf(kind: string, owner: string): HistoryRow[] {
+    const rows = this.#histories.get(`${kind} ${owner}`) ?? []
+    this.#histories.set(`${kind} ${owner}`, rows)
+    return rows
   }
 
   #hotRows(address: DocumentAddress): HotRows {

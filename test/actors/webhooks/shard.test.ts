@@ -2,10 +2,11 @@ import t from 'tap'
 import { DynamicSupervisor } from '../../../actors/supervision/dynamic-supervisor.ts'
 import { DELIVERY_POLICY } from '../../../actors/webhooks/owned-webhook.ts'
 import { WebhookShard } from '../../../actors/webhooks/shard.ts'
-import { ATTEMPT_PAGE, storeAttempts } from '../../../src/webhooks/attempts.ts'
+import { ATTEMPT_HISTORY, storeAttempts } from '../../../src/webhooks/attempts.ts'
 import { WEBHOOK, type Webhook, type WebhookSender } from '../../../src/webhooks/webhook.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
 import { Documents } from '../../../storage/documents.ts'
+import { History } from '../../../storage/histories.ts'
 import { blockOf, VENUES } from '../../stream/blocks.ts'
 import { settle } from '../../virtual-time.ts'
 import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
@@ -128,8 +129,7 @@ t.test(
     await world.pass(40_000)
     t.equal(receiver.received.length, 1)
     t.equal(world.world.stream.hub.channels, 0, 'it reads no channel')
-    const pages = new Documents(store, ATTEMPT_PAGE)
-    t.same((await pages.list(tenantShard('acme'), { limit: 10 })).documents, [])
+    t.same(await new History(store, ATTEMPT_HISTORY).newest(JSON.stringify(['acme', 7]), 10), [])
     t.same(world.faults, [])
   }
 )
