@@ -30,7 +30,7 @@ export async function storeHolderList(
   const state = { state: 'live' as const, reading: 1, fromSlot: 10, accounts: count }
   await holderMintsIn(documents).putHot(made.stored, 1, { ...NO_LIST, ...state })
   const { save } = await holderProgressIn(documents).claim(1)
-  await save({ slot: 10, oldestSlot: 10, atMs: nowMs })
+  await save({ slot: 10, oldestSlot: 10, atMs: nowMs, rollbacks: 0 })
   return list
 }
 

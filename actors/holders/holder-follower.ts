@@ -3,6 +3,7 @@ import type { BalanceChanges } from '../../src/holders/balance-changes.ts'
 import {
   emptied,
   holderMintsIn,
+  LIST_LAYOUT,
   NO_PROGRESS,
   holderProgressIn,
   type HolderMints,
@@ -18,8 +19,16 @@ import { RecentRows } from './recent-rows.ts'
 const SYNC_MS = 1_000
 /** Idle and list intervals in milliseconds without lists or other processes: each request for a list then wakes this one. */
 const OFF_MS = 30_000
-/** Interval of pruning superseded versions, in milliseconds. */
-const PRUNE_MS = 10_000
+/**
+ * Interval of folding logs into their snapshots, in milliseconds. A longer one folds more blocks together, and leaves more of
+ * them to readers: those of a paging run and of a minute.
+ */
+const FOLD_MS = 60_000
+/**
+ * Accounts and owners of all logs in memory, about 50 MB. Above it logs are folded up to the newest slot, which ends paging
+ * runs early.
+ */
+const UNFOLDED_MAX = 200_000
 
 /**
  * Maintains the holder lists of requested mints.
@@ -42,9 +51,9 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
   #progress: HolderProgress = NO_PROGRESS
   #saveProgress: (progress: HolderProgress) => Promise<void> = async () => undefined
   #slot: number | null = null
-  #pruneAtMs = 0
+  #foldAtMs = 0
   /**
-   * Slots with the times at which they were complete, oldest first; versions up to a slot are pruned once its time is over.
+   * Slots with the times at which they were complete, oldest first; blocks up to a slot are folded once its time is over.
    */
   #complete: { readonly slot: number; readonly atMs: number }[] = []
 
@@ -81,7 +90,7 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
     this.#saveProgress = claimed.save
     this.#progress = claimed.progress
     this.#slot = this.#progress.slot
-    this.#pruneAtMs = clock.now() + PRUNE_MS
+    this.#foldAtMs = clock.now() + FOLD_MS
     this.#complete = this.#slot === null ? [] : [{ slot: this.#slot, atMs: clock.now() }]
     this.#reader = new ListReader(this.#deps, token, {
       lists: this.#lists,
@@ -93,12 +102,15 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
     for (const list of this.#lists.values()) {
       const { fromSlot } = list.state
       const at = this.#slot
-      if (list.isLive && (at === null || fromSlot === null || fromSlot > at)) list.state = emptied(list.state)
+      if (fromSlot !== null && list.state.layout !== LIST_LAYOUT) list.state = emptied(list.state)
+      else if (list.isLive && (at === null || fromSlot === null || fromSlot > at))
+        list.state = emptied(list.state)
       else if (list.isLive) {
         await list.rollBack(at!)
-        if (!(await list.isStoredAt(at!))) list.state = emptied(list.state)
-      } else if (fromSlot !== null && !(await list.isStoredAt(list.state.slot ?? fromSlot)))
-        list.state = emptied(list.state)
+        // A fold may have died in the middle.
+        await list.fold(this.#progress.oldestSlot)
+        if (!(await list.isStored())) list.state = emptied(list.state)
+      } else if (fromSlot !== null && !(await list.isStored())) list.state = emptied(list.state)
       if (!list.isLive) this.#reader.begin(list, 'start')
     }
     if (!this.needsPast) this.#slot = null
@@ -120,7 +132,7 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
     await this.#reader!.finish(async () => this.save())
     await this.save()
     this.#reader!.passed()
-    await this.#prune()
+    await this.#fold()
   }
 
   protected async apply({ slot, changes }: HolderBlock): Promise<void> {
@@ -169,7 +181,7 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
     this.#slot = after
     this.#complete = this.#complete.filter(({ slot }) => slot <= after)
     // Before the rows change, so that readers see no rolled back block.
-    await this.#put({ ...this.#progress, slot: after })
+    await this.#put({ ...this.#progress, slot: after, rollbacks: this.#progress.rollbacks + 1 })
     for (const list of this.lists) {
       const isReachable = after >= (list.state.fromSlot ?? Infinity) && after >= this.#progress.oldestSlot
       if (list.isLive && isReachable) await list.rollBack(after)
@@ -201,18 +213,21 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
     this.#progress = progress
   }
 
-  async #prune(): Promise<void> {
+  async #fold(): Promise<void> {
     const now = this.#deps.clock.now()
-    if (now < this.#pruneAtMs) return
-    this.#pruneAtMs = now + PRUNE_MS
+    const isFull = this.lists.reduce((sum, list) => sum + list.unfolded, 0) > UNFOLDED_MAX
+    if (now < this.#foldAtMs && !isFull) return
+    this.#foldAtMs = now + FOLD_MS
     const { pinnedMs } = this.#deps.limits
-    const last = this.#complete.findLastIndex(({ atMs }) => atMs + pinnedMs <= now)
+    const last = isFull
+      ? this.#complete.length - 1
+      : this.#complete.findLastIndex(({ atMs }) => atMs + pinnedMs <= now)
     if (last < 0) return
     const { slot } = this.#complete[last]!
     this.#complete = this.#complete.slice(last)
     if (slot <= this.#progress.oldestSlot) return
-    // Before the rows change, so that readers do not read a pruned slot.
+    // Before the rows change, so that readers do not read a folded slot.
     await this.#put({ ...this.#progress, oldestSlot: slot })
-    for (const list of this.lists) if (list.isLive) await list.prune(slot)
+    for (const list of this.lists) if (list.isLive) await list.fold(slot)
   }
 }

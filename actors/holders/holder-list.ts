@@ -1,12 +1,13 @@
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { MintChanges } from '../../src/holders/balance-changes.ts'
 import type { HolderListState, HolderMint } from '../../src/holders/holder-mint.ts'
+import { ListOverlay } from '../../src/holders/list-overlay.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { HolderListId } from '../../storage/port.ts'
 import type { Member } from '../supervision/dynamic-supervisor.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { LoadingFault, type ListLoading } from './list-loading.ts'
-import { isStored, prune, storeBlock, rollBack } from './list-store.ts'
+import { fold, isStored, storeBlock, rollBack } from './list-store.ts'
 import type { RecentRows } from './recent-rows.ts'
 
 /** The states of lists in the store. */
@@ -23,6 +24,8 @@ export class HolderList {
   readonly #deps: HolderDeps
   readonly #recent: RecentRows
   readonly #stored: StoredStates
+  /** The values of the log of a reading. That of a reading without blocks is empty. */
+  #log = { reading: 0, overlay: new ListOverlay() }
   document: Stored<HolderMint>
   state: HolderListState
   /** The current reading, or null. */
@@ -77,22 +80,35 @@ export class HolderList {
 
   /** Stores a block; resolves with the reason why it does not follow the list, or null. */
   async take(slot: number, changes: MintChanges): Promise<string | null> {
-    const outcome = await storeBlock(this.#recent, this.id, slot, changes)
+    const outcome = await storeBlock(this.#recent, this.id, this.#overlay, slot, changes)
     if ('fault' in outcome) return outcome.fault
     this.state = { ...this.state, accounts: outcome.accounts }
     return null
   }
 
-  isStoredAt(slot: number): Promise<boolean> {
-    return isStored(this.#deps.storage.holders, this.id, slot)
+  /** Accounts and owners whose values are in memory, because they are not folded. */
+  get unfolded(): number {
+    return this.#log.overlay.size
   }
 
-  rollBack(afterSlot: number): Promise<void> {
-    this.#recent.forget()
-    return rollBack(this.#deps.storage.holders, this.id, afterSlot)
+  isStored(): Promise<boolean> {
+    return isStored(this.#deps.storage.holders, this.id)
   }
 
-  prune(upToSlot: number): Promise<void> {
-    return prune(this.#deps.storage.holders, this.id, upToSlot)
+  /** Rolls back the blocks after a slot, and reads the log up to it. */
+  async rollBack(afterSlot: number): Promise<void> {
+    const { reading } = this.state
+    this.#log = { reading, overlay: await rollBack(this.#deps.storage.holders, this.id, afterSlot) }
+  }
+
+  /** Folds the blocks up to a slot into the snapshot. */
+  fold(upToSlot: number): Promise<void> {
+    return fold(this.#recent, this.#deps.storage.holders, this.id, this.#overlay, upToSlot)
+  }
+
+  get #overlay(): ListOverlay {
+    const { reading } = this.state
+    if (this.#log.reading !== reading) this.#log = { reading, overlay: new ListOverlay() }
+    return this.#log.overlay
   }
 }

@@ -2,6 +2,7 @@ import { pubkeyFromBase58, pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import {
   emptied,
   HOLDER_MINTS_PARTITION,
+  LIST_LAYOUT,
   NO_LIST,
   type HolderListState,
   type HolderMints
@@ -132,7 +133,8 @@ export class ListReader {
       list.loading = null
       await save()
       const live = { state: 'live', reading, fromSlot, slot: null, fault: null, reason: null } as const
-      await list.put({ ...live, accounts: counted, atMs: this.#deps.clock.now() })
+      const atMs = this.#deps.clock.now()
+      await list.put({ ...live, accounts: counted, atMs, layout: LIST_LAYOUT })
       this.#deps.logger.info(
         `the holders of ${list.document.value.mint} are complete at slot ${fromSlot}: ${counted} accounts`
       )

@@ -1,6 +1,14 @@
 import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
-import type { HolderListId, HolderRow, HolderRowKind, HolderStore, PresentRow } from '../../storage/port.ts'
+import { BASE_SLOT } from '../../src/holders/row-bytes.ts'
+import type {
+  HolderListId,
+  HolderRow,
+  HolderRowKey,
+  HolderRowKind,
+  HolderStore,
+  PresentRow
+} from '../../storage/port.ts'
 
 /** Memory of the rows: about 15,000. Accounts that trade often, above all those of pools, change in most blocks. */
 const BYTES_MAX = 8 * 2 ** 20
@@ -8,10 +16,10 @@ const ROW_BYTES = 350
 type RecentKind = 'account' | 'owner' | 'sums'
 
 /**
- * The store of holder rows for their only writer, with the newest versions of recently used rows in memory.
+ * The snapshots of holder lists for their only writer, with recently used rows in memory.
  *
- * R1. A row is in memory as the newest version in the store; null if the row is absent or gone.
- * R2. If rows are rolled back, or a write may have failed, the cache is cleared.
+ * R1. A row is in memory as in the store; null if it is absent.
+ * R2. If a write may have failed, or a list is replaced, the cache is cleared.
  */
 export class RecentRows {
   readonly #store: HolderStore
@@ -24,17 +32,12 @@ export class RecentRows {
     this.#store = store
   }
 
-  /** Reads rows at a slot that is not before any stored version. Rejects with the store's error. */
-  async at(
-    list: HolderListId,
-    kind: RecentKind,
-    slot: number,
-    keys: readonly Pubkey[]
-  ): Promise<(PresentRow | null)[]> {
+  /** Reads rows of a snapshot. Rejects with the store's error. */
+  async at(list: HolderListId, kind: RecentKind, keys: readonly Pubkey[]): Promise<(PresentRow | null)[]> {
     const prefix = this.#prefixOf(list, kind)
     const found = keys.map((key) => this.#rows.get(nameOf(prefix, key)))
     const unknown = keys.filter((_, i) => found[i] === undefined)
-    const read = unknown.length === 0 ? [] : await this.#store.at(list, kind, slot, unknown)
+    const read = unknown.length === 0 ? [] : await this.#store.at(list, kind, BASE_SLOT, unknown)
     for (const [i, key] of unknown.entries()) this.#set(prefix, key, read[i] ?? null)
     let next = 0
     return found.map((known) => (known === undefined ? (read[next++] ?? null) : known))
@@ -61,6 +64,17 @@ export class RecentRows {
           key,
           value === null ? null : { kind, key, slot, value: new Uint8Array(value) }
         )
+  }
+
+  /** Deletes rows as HolderStore.drop does. Rejects with the store's error. */
+  async drop(list: HolderListId, rows: readonly HolderRowKey[]): Promise<void> {
+    try {
+      await this.#store.drop(list, rows)
+    } catch (error) {
+      this.forget()
+      throw error
+    }
+    for (const { kind, key } of rows) if (isRecentKind(kind)) this.#set(this.#prefixOf(list, kind), key, null)
   }
 
   /** Forgets all rows. */

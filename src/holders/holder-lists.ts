@@ -3,20 +3,22 @@ import type { MintFacts } from '../accounts/mint-facts.ts'
 import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { sleep, type Clock } from '../ports.ts'
 import {
+  BASE_SLOT,
   inRankKey,
   rankKey,
   unpackBalance,
   unpackCount,
   unpackOwner,
-  unpackSums,
+  unpackSlotSums,
   type HeldBalance,
-  type HolderSums,
-  type OwnerBalance
+  type OwnerBalance,
+  type SlotSums
 } from './row-bytes.ts'
 import type { Storage } from '../../storage/port.ts'
 import {
   HOLDER_MINTS_PARTITION,
   holderMintsIn,
+  LIST_LAYOUT,
   NO_LIST,
   holderProgressIn,
   type HolderListState,
@@ -25,6 +27,7 @@ import {
   type HolderProgress
 } from './holder-mint.ts'
 import { SUMS_KEY } from './list-rows.ts'
+import { ListReads, type ListRead } from './list-reads.ts'
 
 /** Milliseconds after which a request is recorded again, so that the list is not dropped. */
 const REQUEST_RENEWAL_MS = 600_000
@@ -72,6 +75,8 @@ export interface HolderView {
   readonly oldestSlot: number
   /** Unix milliseconds at which `slot` was complete. */
   readonly atMs: number
+  /** How often blocks were rolled back before. */
+  readonly rollbacks: number
 }
 
 /** The state of a mint's list, with a view if it can be read. */
@@ -87,6 +92,7 @@ export class HolderLists {
   readonly #onRequest: () => void
   readonly #documents: HolderMints
   readonly #progress: ReturnType<typeof holderProgressIn>
+  readonly #reads: ListReads
   #minute = 0
   #begun = 0
 
@@ -97,6 +103,7 @@ export class HolderLists {
     this.#onRequest = onRequest
     this.#documents = holderMintsIn(storage.documents)
     this.#progress = holderProgressIn(storage.documents)
+    this.#reads = new ListReads(storage.holders)
   }
 
   async status(mint: Pubkey): Promise<HolderStatus> {
@@ -141,18 +148,19 @@ export class HolderLists {
   }
 
   /** Reads the sums of a list, and the slot of the last block that changed them; null if its rows were dropped. */
-  async sums({
-    mint,
-    state,
-    slot
-  }: HolderView): Promise<{ readonly sums: HolderSums; readonly slot: number } | null> {
-    const [row] = await this.#storage.holders.at({ mint, reading: state.reading }, 'sums', slot, [SUMS_KEY])
-    return row == null ? null : { sums: unpackSums(row.value), slot: row.slot }
+  async sums(view: HolderView): Promise<SlotSums | null> {
+    const overlay = await this.#reads.overlay(readOf(view))
+    if (overlay.sums !== null) return overlay.sums
+    const { mint, state } = view
+    const [row] = await this.#storage.holders.at({ mint, reading: state.reading }, 'sums', BASE_SLOT, [
+      SUMS_KEY
+    ])
+    return row == null ? null : unpackSlotSums(row.value)
   }
 
   /** Reads a page of owners or token accounts, the largest amount first; equal amounts are ordered by address. */
   async page(
-    { mint, state }: HolderView,
+    view: HolderView,
     by: 'owner' | 'token_account',
     query: {
       readonly slot: number
@@ -160,11 +168,9 @@ export class HolderLists {
       readonly limit: number
     }
   ): Promise<HolderPage> {
-    const list = { mint, reading: state.reading }
     const kind = by === 'owner' ? 'owner-rank' : 'account-rank'
     const { after, slot, limit } = query
-    const { rows, hasMore } = await this.#storage.holders.page(list, kind, {
-      slot,
+    const { rows, hasMore } = await this.#reads.ranked(readOf({ ...view, slot }), kind, {
       limit,
       after: after === undefined ? undefined : rankKey(after.amount, after.account ?? after.owner)
     })
@@ -198,20 +204,45 @@ export class HolderLists {
 
   /** Reads the amounts of owners, in the given order; null for an owner without tokens. */
   async owners(view: HolderView, owners: readonly Pubkey[]): Promise<(OwnerBalance | null)[]> {
-    const rows = await this.#at(view, 'owner', owners)
-    return rows.map((row) => row && unpackOwner(row.value))
+    const overlay = await this.#reads.overlay(readOf(view))
+    const unchanged = owners.filter((owner) => overlay.owner(owner) === undefined)
+    const rows = await this.#at(view, 'owner', unchanged)
+    let next = 0
+    return owners.map((owner) => {
+      const changed = overlay.owner(owner)
+      if (changed !== undefined) return changed
+      const row = rows[next++] ?? null
+      return row && unpackOwner(row.value)
+    })
   }
 
   /** Reads token accounts, in the given order; null for an account without tokens. */
   async accounts(view: HolderView, accounts: readonly Pubkey[]): Promise<(HeldBalance | null)[]> {
-    const rows = await this.#at(view, 'account', accounts)
-    return rows.map((row) => row && unpackBalance(row.value))
+    const overlay = await this.#reads.overlay(readOf(view))
+    const unchanged = accounts.filter((account) => overlay.account(account) === undefined)
+    const rows = await this.#at(view, 'account', unchanged)
+    let next = 0
+    return accounts.map((account) => {
+      const changed = overlay.account(account)
+      if (changed !== undefined) return changed
+      const row = rows[next++] ?? null
+      return row && unpackBalance(row.value)
+    })
   }
 
-  async #at({ mint, state, slot }: HolderView, kind: 'owner' | 'account', keys: readonly Pubkey[]) {
-    return this.#storage.holders.at({ mint, reading: state.reading }, kind, slot, keys)
+  async #at({ mint, state }: HolderView, kind: 'owner' | 'account', keys: readonly Pubkey[]) {
+    if (keys.length === 0) return []
+    return this.#storage.holders.at({ mint, reading: state.reading }, kind, BASE_SLOT, keys)
   }
 }
+
+const readOf = ({ mint, state, slot, oldestSlot, rollbacks }: HolderView): ListRead => ({
+  mint,
+  reading: state.reading,
+  slot,
+  oldestSlot,
+  rollbacks
+})
 
 function viewOf(
   mint: Pubkey,
@@ -220,14 +251,15 @@ function viewOf(
   progress: HolderProgress
 ): HolderStatus {
   const { fromSlot } = state
-  if (fromSlot === null) return { kind: 'loading', state }
+  const { rollbacks } = progress
+  if (fromSlot === null || state.layout !== LIST_LAYOUT) return { kind: 'loading', state }
   if (state.state === 'stale' && state.slot !== null) {
     const { slot, atMs } = state
-    return { kind: 'view', view: { mint, about, state, slot, oldestSlot: slot, atMs } }
+    return { kind: 'view', view: { mint, about, state, slot, oldestSlot: slot, atMs, rollbacks } }
   }
   const { slot, oldestSlot, atMs } = progress
   // The list begins on an abandoned fork, so it cannot be read yet.
   if (slot === null || slot < fromSlot) return { kind: 'loading', state }
-  const view = { mint, about, state, slot, oldestSlot: Math.max(oldestSlot, fromSlot), atMs }
+  const view = { mint, about, state, slot, oldestSlot: Math.max(oldestSlot, fromSlot), atMs, rollbacks }
   return { kind: 'view', view }
 }

@@ -28,9 +28,14 @@ const list = z.object({
   /** Why its accounts could not be read; null while they can be read. */
   fault: z.string().nullable(),
   /** Why it is stale; null otherwise. */
-  reason: z.string().nullable()
+  reason: z.string().nullable(),
+  /** Layout of its rows. Lists of the first one, of versions by slot, are read again. */
+  layout: z.number().default(1)
 })
 export type HolderListState = z.infer<typeof list>
+
+/** The layout of this version: a snapshot and a log. */
+export const LIST_LAYOUT = 2
 
 export const NO_LIST: HolderListState = {
   state: 'loading',
@@ -41,7 +46,8 @@ export const NO_LIST: HolderListState = {
   atMs: 0,
   accounts: 0,
   fault: null,
-  reason: null
+  reason: null,
+  layout: LIST_LAYOUT
 }
 
 /** Returns the state of a list that can no longer be served. */
@@ -77,10 +83,12 @@ const progress = z.object({
   /** The oldest slot that can still be read. */
   oldestSlot: z.number(),
   /** Unix milliseconds at which `slot` was complete. */
-  atMs: z.number()
+  atMs: z.number(),
+  /** How often blocks were rolled back: what a reader has cached before is of another fork. */
+  rollbacks: z.number().default(0)
 })
 export type HolderProgress = z.infer<typeof progress>
-export const NO_PROGRESS: HolderProgress = { slot: null, oldestSlot: 0, atMs: 0 }
+export const NO_PROGRESS: HolderProgress = { slot: null, oldestSlot: 0, atMs: 0, rollbacks: 0 }
 
 /** Returns the progress of the follower of all lists. */
 export const holderProgressIn = (store: DocumentStore): StoredProgress<HolderProgress> =>

@@ -1,30 +1,27 @@
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import {
-  changeKey,
+  BASE_SLOT,
   packBalance,
-  packChanges,
   packCount,
   packOwner,
-  packSums,
+  packSlotSums,
   rankKey,
-  type ChangedRow,
   type HeldBalance,
   type HolderSums,
-  type OwnerBalance
+  type OwnerBalance,
+  type SlotSums
 } from './row-bytes.ts'
-import type { HolderRow, HolderRowKind } from '../../storage/port.ts'
+import type { HolderRow, HolderRowKey } from '../../storage/port.ts'
 import type { BalanceChange } from './balance-changes.ts'
+import type { LoggedAccount, LoggedBlock, LoggedOwner } from './list-log.ts'
 
-/** A stored value with the slot of its version; null if not stored. */
-export type Known<T> = { readonly value: T; readonly slot: number } | null
-
-/** The stored rows of a list that a block changes. */
+/** The balances of a list that a block changes, before the block; null for one that does not exist. */
 export interface KnownList {
-  readonly sums: NonNullable<Known<HolderSums>>
+  readonly sums: HolderSums
   /** In the order of the changes. */
-  readonly accounts: readonly Known<HeldBalance>[]
+  readonly accounts: readonly (HeldBalance | null)[]
   /** Balances of the accounts' owners before and after the block, by owner. */
-  readonly owners: ReadonlyMap<string, Known<OwnerBalance>>
+  readonly owners: ReadonlyMap<string, OwnerBalance | null>
 }
 
 export const SUMS_KEY = new Uint8Array(0)
@@ -36,70 +33,55 @@ export function ownersIn(
 ): Map<string, Pubkey> {
   const owners = new Map<string, Pubkey>()
   for (const [i, { after }] of changes.entries()) {
-    const before = accounts[i]?.value
-    if (before !== undefined) owners.set(pubkeyMapKey(before.owner), before.owner)
+    const before = accounts[i] ?? null
+    if (before !== null) owners.set(pubkeyMapKey(before.owner), before.owner)
     if (after !== null) owners.set(pubkeyMapKey(after.owner), after.owner)
   }
   return owners
 }
 
 /**
- * Returns the rows of a list that a block's changes produce, the row of kind `change` first. The caller has checked
- * with `disagreement` that the changes agree with the stored rows.
+ * Returns a block's changes of a list with the values after it; null if it changes nothing. The caller has checked with
+ * `disagreement` that the changes agree with the stored balances.
  */
-export function changedRows(known: KnownList, changes: readonly BalanceChange[], slot: number): HolderRow[] {
-  const rows = new RowsOfBlock(slot)
-  const owners = new Map<string, { readonly owner: Pubkey; amount: bigint; accounts: number }>()
+export function loggedBlock(
+  known: KnownList,
+  changes: readonly BalanceChange[],
+  slot: number
+): LoggedBlock | null {
+  const sumsOfOwners = new Map<string, { readonly owner: Pubkey; amount: bigint; accounts: number }>()
   const add = (owner: Pubkey, amount: bigint, accounts: number): void => {
     const key = pubkeyMapKey(owner)
-    let sum = owners.get(key)
+    let sum = sumsOfOwners.get(key)
     if (sum === undefined) {
-      const before = known.owners.get(key)?.value
-      owners.set(key, (sum = { owner, amount: before?.amount ?? 0n, accounts: before?.accounts ?? 0 }))
+      const before = known.owners.get(key)
+      sumsOfOwners.set(key, (sum = { owner, amount: before?.amount ?? 0n, accounts: before?.accounts ?? 0 }))
     }
     sum.amount += amount
     sum.accounts += accounts
   }
-  let { owners: ownerCount, accounts: accountCount, held, squares } = known.sums.value
+  const accounts: LoggedAccount[] = []
+  const owners: LoggedOwner[] = []
+  let { owners: ownerCount, accounts: accountCount, held, squares } = known.sums
   for (const [i, { account, after }] of changes.entries()) {
-    const stored = known.accounts[i] ?? null
-    const before = stored?.value ?? null
+    const before = known.accounts[i] ?? null
     if (isSameBalance(before, after)) continue
-    const earlier = stored?.slot ?? null
-    rows.replace('account', account, earlier, account, after && packBalance(after))
-    rows.replace(
-      'account-rank',
-      before && rankKey(before.amount, account),
-      earlier,
-      after && rankKey(after.amount, account),
-      after && after.owner
-    )
+    accounts.push({ account, balance: after })
     if (before !== null) add(before.owner, -before.amount, -1)
     if (after !== null) add(after.owner, after.amount, 1)
     accountCount += (after === null ? 0 : 1) - (before === null ? 0 : 1)
     held += (after?.amount ?? 0n) - (before?.amount ?? 0n)
   }
-  for (const [key, { owner, amount, accounts }] of owners) {
-    const stored = known.owners.get(key) ?? null
-    const before = stored?.value ?? null
-    const earlier = stored?.slot ?? null
-    const after = accounts === 0 ? null : { amount, accounts }
+  for (const [key, { owner, amount, accounts: count }] of sumsOfOwners) {
+    const before = known.owners.get(key) ?? null
+    const after = count === 0 ? null : { amount, accounts: count }
     if (before?.amount === after?.amount && before?.accounts === after?.accounts) continue
-    rows.replace('owner', owner, earlier, owner, after && packOwner(after))
-    rows.replace(
-      'owner-rank',
-      before && rankKey(before.amount, owner),
-      earlier,
-      after && rankKey(amount, owner),
-      after && packCount(accounts)
-    )
+    owners.push({ owner, balance: after })
     ownerCount += (after === null ? 0 : 1) - (before === null ? 0 : 1)
     squares += amount * amount - (before?.amount ?? 0n) ** 2n
   }
-  if (rows.isEmpty) return []
-  const sums = { owners: ownerCount, accounts: accountCount, held, squares }
-  rows.replace('sums', SUMS_KEY, known.sums.slot, SUMS_KEY, packSums(sums))
-  return rows.finish()
+  if (accounts.length === 0) return null
+  return { slot, accounts, owners, sums: { owners: ownerCount, accounts: accountCount, held, squares } }
 }
 
 /** Returns the first difference between the balances before a block and the stored ones; null if they agree. */
@@ -108,56 +90,94 @@ export function disagreement(
   changes: readonly BalanceChange[]
 ): string | null {
   for (const [i, { before }] of changes.entries()) {
-    const stored = accounts[i]?.value.amount ?? 0n
+    const stored = accounts[i]?.amount ?? 0n
     if (stored !== before)
       return `an account has ${before} base units before a block, and ${stored} are stored`
   }
   return null
 }
 
-/** Collects the rows of a slot, each with the version that it supersedes. */
-class RowsOfBlock {
-  readonly #slot: number
-  readonly #rows: (HolderRow & ChangedRow)[] = []
+/**
+ * Changes of a snapshot. Rows by amount are written before those by address: a fold that is repeated after a crash finds by
+ * the latter which of the former to delete.
+ */
+export interface FoldedRows {
+  readonly ranks: { readonly put: readonly HolderRow[]; readonly drop: readonly HolderRowKey[] }
+  readonly rows: { readonly put: readonly HolderRow[]; readonly drop: readonly HolderRowKey[] }
+}
 
-  constructor(slot: number) {
-    this.#slot = slot
-  }
+/** Returns the changes of a snapshot that accounts make, given their balances in it in their order. */
+export function foldedAccounts(
+  accounts: readonly LoggedAccount[],
+  before: readonly (HeldBalance | null)[]
+): FoldedRows {
+  const changed = accounts.map(({ account, balance }, i) => ({
+    key: account,
+    rank: balance && rankKey(balance.amount, account),
+    rankValue: balance && balance.owner,
+    value: balance && packBalance(balance),
+    earlierRank: before[i] == null ? null : rankKey(before[i].amount, account)
+  }))
+  return foldedRows('account', 'account-rank', changed)
+}
 
-  get isEmpty(): boolean {
-    return this.#rows.length === 0
-  }
+/** Returns the changes of a snapshot that owners make, given their balances in it in their order. */
+export function foldedOwners(
+  owners: readonly LoggedOwner[],
+  before: readonly (OwnerBalance | null)[]
+): FoldedRows {
+  const changed = owners.map(({ owner, balance }, i) => ({
+    key: owner,
+    rank: balance && rankKey(balance.amount, owner),
+    rankValue: balance && packCount(balance.accounts),
+    value: balance && packOwner(balance),
+    earlierRank: before[i] == null ? null : rankKey(before[i].amount, owner)
+  }))
+  return foldedRows('owner', 'owner-rank', changed)
+}
 
-  /** Replaces a row whose version is from `earlierSlot`. Either row may be missing, and their keys may differ. */
-  replace(
-    kind: HolderRowKind,
-    earlierKey: Uint8Array | null,
-    earlierSlot: number | null,
-    key: Uint8Array | null,
-    value: Uint8Array | null
-  ): void {
-    const isSameKey = earlierKey !== null && key !== null && Buffer.compare(earlierKey, key) === 0
-    if (earlierKey !== null && earlierSlot !== null && !isSameKey)
-      this.#put(kind, earlierKey, null, earlierSlot)
-    if (key !== null && (value !== null || isSameKey))
-      this.#put(kind, key, value, isSameKey ? earlierSlot : null)
-  }
-
-  finish(): HolderRow[] {
-    const value = packChanges(this.#rows)
-    const change = { kind: 'change', key: changeKey(this.#slot), slot: this.#slot, value } as const
-    return [change, ...this.#rows]
-  }
-
-  #put(kind: HolderRowKind, key: Uint8Array, value: Uint8Array | null, earlierSlot: number | null): void {
-    this.#rows.push({ kind, key, slot: this.#slot, value, isGone: value === null, earlierSlot })
+function foldedRows(
+  kind: 'account' | 'owner',
+  rankKind: 'account-rank' | 'owner-rank',
+  changed: readonly {
+    readonly key: Uint8Array
+    readonly rank: Uint8Array | null
+    readonly rankValue: Uint8Array | null
+    readonly value: Uint8Array | null
+    readonly earlierRank: Uint8Array | null
+  }[]
+): FoldedRows {
+  const slot = BASE_SLOT
+  return {
+    ranks: {
+      put: changed.flatMap(({ rank: key, rankValue: value }) =>
+        key === null || value === null ? [] : [{ kind: rankKind, key, slot, value }]
+      ),
+      drop: changed.flatMap(({ rank, earlierRank: key }) =>
+        key === null || (rank !== null && Buffer.compare(rank, key) === 0)
+          ? []
+          : [{ kind: rankKind, key, slot }]
+      )
+    },
+    rows: {
+      put: changed.flatMap(({ key, value }) => (value === null ? [] : [{ kind, key, slot, value }])),
+      drop: changed.flatMap(({ key, value }) => (value === null ? [{ kind, key, slot }] : []))
+    }
   }
 }
+
+/** Returns the row of a snapshot's sums. */
+export const sumsRow = (sums: SlotSums): HolderRow => ({
+  kind: 'sums',
+  key: SUMS_KEY,
+  slot: BASE_SLOT,
+  value: packSlotSums(sums)
+})
 
 const isSameBalance = (a: HeldBalance | null, b: HeldBalance | null): boolean =>
   a === null || b === null ? a === b : a.amount === b.amount && samePubkey(a.owner, b.owner)
 
-/** Yields the rows of a whole list at a slot, in chunks of about `size`. Sums come last. */
+/** Yields the snapshot of a whole list at a slot, in chunks of about `size`. Sums come last. */
 export function* wholeList(
   balances: Iterable<readonly [account: Pubkey, balance: HeldBalance]>,
   slot: number,
@@ -170,8 +190,8 @@ export function* wholeList(
   let squares = 0n
   for (const [account, balance] of balances) {
     const { owner, amount } = balance
-    rows.push({ kind: 'account', key: account, slot, value: packBalance(balance) })
-    rows.push({ kind: 'account-rank', key: rankKey(amount, account), slot, value: owner })
+    rows.push({ kind: 'account', key: account, slot: BASE_SLOT, value: packBalance(balance) })
+    rows.push({ kind: 'account-rank', key: rankKey(amount, account), slot: BASE_SLOT, value: owner })
     const sum = owners.get(pubkeyMapKey(owner)) ?? { owner, amount: 0n, accounts: 0 }
     sum.amount += amount
     sum.accounts++
@@ -181,12 +201,12 @@ export function* wholeList(
     if (rows.length >= size) yield rows.splice(0)
   }
   for (const { owner, ...sum } of owners.values()) {
-    rows.push({ kind: 'owner', key: owner, slot, value: packOwner(sum) })
-    rows.push({ kind: 'owner-rank', key: rankKey(sum.amount, owner), slot, value: packCount(sum.accounts) })
+    rows.push({ kind: 'owner', key: owner, slot: BASE_SLOT, value: packOwner(sum) })
+    const key = rankKey(sum.amount, owner)
+    rows.push({ kind: 'owner-rank', key, slot: BASE_SLOT, value: packCount(sum.accounts) })
     squares += sum.amount ** 2n
     if (rows.length >= size) yield rows.splice(0)
   }
-  const sums = packSums({ owners: owners.size, accounts, held, squares })
-  rows.push({ kind: 'sums', key: SUMS_KEY, slot, value: sums })
+  rows.push(sumsRow({ sums: { owners: owners.size, accounts, held, squares }, slot }))
   yield rows
 }

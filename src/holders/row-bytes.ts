@@ -1,23 +1,12 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 import { writeU64 } from '../chain/u64-bytes.ts'
-import { HOLDER_ROW_KINDS } from '../../storage/port.ts'
-import type { HolderRowKey, HolderRowKind } from '../../storage/port.ts'
 
 /**
  * Bytes of the rows of holder lists. Numbers are big-endian. An amount in a key is inverted, so that the largest
  * sorts first.
  */
 
-/** Numbers of the kinds of changed rows. They must not change. */
-const CODES = { account: 1, owner: 2, 'owner-rank': 3, 'account-rank': 4, sums: 5, change: 6 } as const
-const KINDS = new Map<number, HolderRowKind>(
-  Object.entries(CODES).map(([kind, code]) => [code, kind as HolderRowKind])
-)
 const U64_BITS = 2n ** 64n - 1n
-const GONE = 1
-const HAS_EARLIER = 2
-/** Bytes of a changed row before its key: kind, flags, slot. */
-const HEAD_BYTES = 10
 
 /** A token account with tokens: the value of a row of kind `account`. */
 export interface HeldBalance {
@@ -88,8 +77,11 @@ export interface HolderSums {
   readonly squares: bigint
 }
 
+/** Bytes of packed sums. */
+const SUMS_BYTES = 40
+
 export function packSums({ owners, accounts, held, squares }: HolderSums): Uint8Array {
-  const bytes = Buffer.allocUnsafe(40)
+  const bytes = Buffer.allocUnsafe(SUMS_BYTES)
   bytes.writeUInt32BE(owners)
   bytes.writeUInt32BE(accounts, 4)
   writeU128(bytes, 8, held)
@@ -104,41 +96,26 @@ export const unpackSums = (bytes: Uint8Array): HolderSums => ({
   squares: u128(bytes, 24)
 })
 
-/** A row that a block has changed, with the slot of its previous version; null for a new row. */
-export interface ChangedRow extends Pick<HolderRowKey, 'kind' | 'key'> {
-  readonly isGone: boolean
-  readonly earlierSlot: number | null
+/** The slot of all rows of a list's snapshot, below that of every block. Only rows of its log have the slots of their blocks. */
+export const BASE_SLOT = 0
+
+/** Sums of a snapshot, with the slot of the last block that changed them. */
+export interface SlotSums {
+  readonly sums: HolderSums
+  readonly slot: number
 }
 
-export function packChanges(changes: readonly ChangedRow[]): Uint8Array {
-  const bytes = Buffer.allocUnsafe(changes.reduce((sum, { key }) => sum + HEAD_BYTES + key.length, 0))
-  let at = 0
-  for (const { kind, key, isGone, earlierSlot } of changes) {
-    bytes[at] = CODES[kind]
-    bytes[at + 1] = (isGone ? GONE : 0) | (earlierSlot === null ? 0 : HAS_EARLIER)
-    writeU64(bytes, earlierSlot ?? 0, at + 2)
-    bytes.set(key, at + HEAD_BYTES)
-    at += HEAD_BYTES + key.length
-  }
+export function packSlotSums({ sums, slot }: SlotSums): Uint8Array {
+  const bytes = Buffer.allocUnsafe(SUMS_BYTES + 8)
+  bytes.set(packSums(sums))
+  writeU64(bytes, slot, SUMS_BYTES)
   return bytes
 }
 
-export function unpackChanges(bytes: Uint8Array): ChangedRow[] {
-  const changes: ChangedRow[] = []
-  for (let at = 0; at < bytes.length;) {
-    const kind = KINDS.get(bytes[at]!)!
-    const flags = bytes[at + 1]!
-    const end = at + HEAD_BYTES + HOLDER_ROW_KINDS[kind]
-    changes.push({
-      kind,
-      key: bytes.slice(at + HEAD_BYTES, end),
-      isGone: (flags & GONE) !== 0,
-      earlierSlot: (flags & HAS_EARLIER) === 0 ? null : Number(u64(bytes, at + 2))
-    })
-    at = end
-  }
-  return changes
-}
+export const unpackSlotSums = (bytes: Uint8Array): SlotSums => ({
+  sums: unpackSums(bytes),
+  slot: Number(u64(bytes, SUMS_BYTES))
+})
 
 /** Returns the key of the row with the changes of a slot. */
 export function changeKey(slot: number): Uint8Array {

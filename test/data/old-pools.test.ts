@@ -136,7 +136,7 @@ testWithFixtures(
         adjusted: (body['concentration'] as { adjusted: Adjusted | null }).adjusted
       }
     }
-    await save({ slot: SLOT, oldestSlot: SLOT, atMs: app.nowMs })
+    await save({ slot: SLOT, oldestSlot: SLOT, atMs: app.nowMs, rollbacks: 0 })
     const complete = Array.from(tokens, ([mint, token]) => ({
       ...{ mint, token, balances: withPeople(token) },
       held: [...token.vaults].filter(([vault]) => token.balances.has(vault))

@@ -75,7 +75,7 @@ t.test('amounts of the account side are multiplied as a node does, and raw amoun
   const rows = wholeList([[key(60), { owner: WALLET, amount: 401n }]], 10, 7)
   for (const each of rows) await holders.put({ mint: MINT, reading: 1 }, each)
   const { save } = await holderProgressIn(documents).claim(1)
-  await save({ slot: 10, oldestSlot: 10, atMs: app.nowMs })
+  await save({ slot: 10, oldestSlot: 10, atMs: app.nowMs, rollbacks: 0 })
   const stored = await holderMintsIn(documents).get(HOLDER_MINTS_PARTITION, [TOKEN])
   await holderMintsIn(documents).putHot(stored!, 1, { ...NO_LIST, state: 'live', reading: 1, fromSlot: 10 })
   t.match((await app.get(`/v1/tokens/${TOKEN}/holders`)).body, {

@@ -56,7 +56,7 @@ async function world(t: Test) {
     )
     balances.push([key(99), { owner: new Uint8Array(32), amount: 100n }])
     for (const rows of wholeList(balances, 10, 7)) await holders.put({ mint: MINT, reading: 1 }, rows)
-    await progress({ slot: 10, oldestSlot: 10, atMs: Date.now() })
+    await progress({ slot: 10, oldestSlot: 10, atMs: Date.now(), rollbacks: 0 })
     await put({ state: 'live', reading: 1, fromSlot: 10, accounts: 16 })
   }
   return { app, node, put, fill, progress, wait }
@@ -172,11 +172,11 @@ t.test('pages follow each other at one slot, by owner and by account', async (t)
   t.strictSame((await app.get(`${PATH}?min_pct=16`)).body.data.length, 2)
   t.strictSame((await app.get(`${PATH}?offset=50`)).body.data, [], 'past the end')
   const first = (await app.get(`${PATH}?limit=2`)).body
-  await progress({ slot: 12, oldestSlot: 10, atMs: Date.now() })
+  await progress({ slot: 12, oldestSlot: 10, atMs: Date.now(), rollbacks: 0 })
   const second = `${PATH}?limit=2&after=${first.nextCursor}`
   t.match(await app.get(second), { status: 200, body: { slot: 10, data: [{ rank: 3 }, { rank: 4 }] } })
   t.match(await app.get(`${second}&by=token_account`), { status: 400, body: { code: 'invalid_cursor' } })
-  await progress({ slot: 12, oldestSlot: 11, atMs: Date.now() })
+  await progress({ slot: 12, oldestSlot: 11, atMs: Date.now(), rollbacks: 0 })
   t.match(await app.get(second), { status: 410, body: { code: 'cursor_expired' } })
   await put({ state: 'stale', reading: 1, fromSlot: 10, slot: 12, reason: 'blocks are missing' })
   t.match((await app.get(PATH)).body, { slot: 12, stale_reason: 'blocks are missing' })

@@ -1,7 +1,14 @@
 import { pubkeyFromBase58, pubkeyToBase58, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import { holderMintsIn, HOLDER_MINTS_PARTITION } from '../../src/holders/holder-mint.ts'
-import { inRankKey, unpackCount, unpackSums } from '../../src/holders/row-bytes.ts'
+import { ListReads } from '../../src/holders/list-reads.ts'
+import {
+  BASE_SLOT,
+  inRankKey,
+  unpackCount,
+  unpackSlotSums,
+  type HolderSums
+} from '../../src/holders/row-bytes.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import type { LocalAccount } from '../../src/localnet/chain.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -10,7 +17,7 @@ import type { Storage } from '../../storage/port.ts'
 export interface ListShape {
   readonly accounts: readonly string[]
   readonly owners: readonly string[]
-  readonly sums: ReturnType<typeof unpackSums> | null
+  readonly sums: HolderSums | null
 }
 
 /** Returns the list of a mint as it is stored at a slot. */
@@ -23,6 +30,9 @@ export async function storedShape(
   const found = await documents.get(HOLDER_MINTS_PARTITION, [pubkeyToBase58(mint)])
   const [state] = await documents.hot([found!])
   const list = { mint, reading: state!.reading }
+  // A reader without a cache: no block is of another fork.
+  const reads = new ListReads(holders)
+  const read = { ...list, slot, oldestSlot: 0, rollbacks: 0 }
   const accounts: string[] = []
   const owners: string[] = []
   for (const [kind, into] of [
@@ -30,7 +40,7 @@ export async function storedShape(
     ['owner-rank', owners]
   ] as const)
     for (let after: Uint8Array | undefined; ;) {
-      const { rows, hasMore } = await holders.page(list, kind, { slot, after, limit: 50 })
+      const { rows, hasMore } = await reads.ranked(read, kind, { after, limit: 50 })
       for (const { key, value } of rows) {
         const { amount, address } = inRankKey(key)
         const rest = kind === 'owner-rank' ? unpackCount(value) : pubkeyToBase58(value)
@@ -39,8 +49,10 @@ export async function storedShape(
       if (!hasMore) break
       after = rows.at(-1)!.key
     }
-  const [sums] = await holders.at(list, 'sums', slot, [new Uint8Array(0)])
-  return { accounts, owners, sums: sums == null ? null : unpackSums(sums.value) }
+  const [stored] = await holders.at(list, 'sums', BASE_SLOT, [new Uint8Array(0)])
+  const { sums } =
+    (await reads.overlay(read)).sums ?? (stored == null ? { sums: null } : unpackSlotSums(stored.value))
+  return { accounts, owners, sums }
 }
 
 /** Returns the chain's newest accounts of tokens. Reads all accounts of the chain. */

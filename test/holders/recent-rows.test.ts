@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { RecentRows } from '../../actors/holders/recent-rows.ts'
+import { BASE_SLOT } from '../../src/holders/row-bytes.ts'
 import type { HolderRow, PresentRow } from '../../storage/port.ts'
 import { openForTest } from '../storage/embedded-under-test.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -10,7 +11,7 @@ const KINDS = ['account', 'owner', 'sums'] as const
 const keyOf = (kind: (typeof KINDS)[number], n: number): Uint8Array =>
   kind === 'sums' ? new Uint8Array(0) : new Uint8Array(32).fill(n)
 
-/** A write at the next slot, a read, or the loss of the newest slot. */
+/** A write, a read, or a deletion of the rows of the last write. */
 const step = fc.oneof(
   fc.record({
     kind: fc.constant('write' as const),
@@ -23,7 +24,7 @@ const step = fc.oneof(
     )
   }),
   fc.record({ kind: fc.constant('read' as const), of: fc.constantFrom(...KINDS) }),
-  fc.record({ kind: fc.constant('lose' as const) })
+  fc.record({ kind: fc.constant('drop' as const) })
 )
 
 t.test('recent rows are those of the store', async (t) => {
@@ -32,27 +33,24 @@ t.test('recent rows are those of the store', async (t) => {
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       await holders.clear(LIST)
       const recent = new RecentRows(holders)
-      let slot = 10
       let written: readonly HolderRow[] = []
       for (const each of steps)
         if (each.kind === 'write') {
-          slot++
           written = each.rows.map(({ of, n, value }) => ({
             kind: of,
             key: keyOf(of, n),
-            slot,
+            slot: BASE_SLOT,
             value: value === null ? null : Uint8Array.of(value)
           }))
           await recent.put(LIST, written)
-        } else if (each.kind === 'lose') {
-          recent.forget()
-          await holders.drop(LIST, written)
+        } else if (each.kind === 'drop') {
+          await recent.drop(LIST, written)
           written = []
         } else {
           const keys = each.of === 'sums' ? [keyOf('sums', 0)] : [0, 1, 2, 3].map((n) => keyOf(each.of, n))
           const [ours, stored] = await Promise.all([
-            recent.at(LIST, each.of, slot, keys),
-            holders.at(LIST, each.of, slot, keys)
+            recent.at(LIST, each.of, keys),
+            holders.at(LIST, each.of, BASE_SLOT, keys)
           ])
           const shape = (rows: readonly (PresentRow | null)[]): string =>
             JSON.stringify(rows.map((row) => row && [row.slot, row.value[0]]))

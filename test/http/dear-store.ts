@@ -172,7 +172,7 @@ async function fillHolders({ storage, nowMs, deps }: MarketApp): Promise<void> {
   })
   for (const rows of wholeList(balances, slot, MANY)) await storage.holders.put({ mint, reading: 1 }, rows)
   const { save } = await holderProgressIn(storage.documents).claim(1)
-  await save({ slot, oldestSlot: slot, atMs: nowMs })
+  await save({ slot, oldestSlot: slot, atMs: nowMs, rollbacks: 0 })
   const stored = await documents.get(HOLDER_MINTS_PARTITION, [WSOL])
   const live = { state: 'live', reading: 1, fromSlot: slot, accounts: balances.length } as const
   await documents.putHot(stored!, 1, { ...NO_LIST, ...live })
