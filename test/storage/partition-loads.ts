@@ -1,4 +1,5 @@
-import { KEYS_MAX, TENANTS_MAX } from '../../src/access/key-directory.ts'
+import { KEYS_MAX } from '../../src/access/key-directory.ts'
+import { TENANTS_MAX } from '../../src/access/tenant-directory.ts'
 import { WEBHOOKS_PER_TENANT_MAX } from '../../src/webhooks/webhook.ts'
 import { ADDRESSED, tableOf } from '../../storage/codec/records.ts'
 import { DIVIDED_KINDS } from '../../storage/scylla/divided-kinds.ts'

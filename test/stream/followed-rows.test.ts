@@ -29,7 +29,7 @@ function followed(names: readonly string[]): Followed {
   hub.follow()
   const cursors: number[] = []
   const reader: Reader = {
-    owe: (frames) => void cursors.push(...frames.cursors),
+    owe: (frames) => cursors.push(...frames.cursors) > 0,
     endBlock: () => undefined,
     missed: () => undefined
   }
