@@ -54,6 +54,8 @@ export class BlockWriter {
 
   /** Stores a block as `BlockStore.commit` does. */
   commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean> {
+    // A refused block must not join those that were accepted.
+    if (this.#database.isClosed) return this.#database.write(async () => null)
     const { writesAccepted: writesBefore } = this.#database
     const answer = Promise.withResolvers<boolean>()
     const given = { block, kept, after, writesBefore, isAlone: false, ...answer }

@@ -128,6 +128,11 @@ export class Database {
     })
   }
 
+  /** Whether further writes are refused because the store is closed, or closes once accepted ones are done. */
+  get isClosed(): boolean {
+    return this.#closed !== null
+  }
+
   /** Number of writes accepted since the store was opened: two of them with consecutive numbers have no other between. */
   get writesAccepted(): number {
     return this.#writesAccepted
