@@ -21,7 +21,7 @@ const BLOCKS_MAX = 2_500
 /** Changed rows that a page of the snapshot is expected to have. */
 const SPARE = 16
 
-/** What a reader knows of a list: the slot to read, the oldest slot that can be read, and how often blocks were rolled back. */
+/** A list to be read: the slot to read, the oldest slot that can be read, and how often blocks were rolled back. */
 export interface ListRead {
   readonly mint: Pubkey
   readonly reading: number

@@ -33,7 +33,7 @@ function statementsOf(table: string, partition: readonly string[]): HotStatement
 }
 
 const WHOLE = statementsOf('document_hot', ['kind', 'part'])
-/** Of kinds that are divided. */
+/** The statements of kinds that are divided. */
 const SHARED = statementsOf('document_hot_shares', ['kind', 'part', 'share'])
 
 /** Where the values of a document are. */

@@ -9,7 +9,7 @@ const sources = readSources(['src', 'actors', 'machines', 'storage']).filter(
 )
 /** Files of storage other than its ports, its pure encodings and its report. */
 const STORAGE_ADAPTER =
-  /^storage\/(?!port\/|codec\/(byte-reader|byte-writer|codes|key-table)\.ts|(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
+  /^storage\/(?!port\/|codec\/(byte-reader|byte-writer|codes|key-table)\.ts|(port|access-documents|cluster\/coordination|documents|histories|document-definition|document-store)\.ts|report\/)/
 const under = (...folders: string[]) =>
   sources.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
