@@ -67,6 +67,13 @@ const OTHER_KINDS = [
   kind('z', 'totals', 'needed', 'totals'),
   kind(null, 'the journal of the newest blocks', 'needed', 'journal'),
   kind(null, 'write claims', 'needed', 'writers'),
+  kind(
+    null,
+    'readings of accounts that gateways share',
+    'needed',
+    'account_readings',
+    'account_reading_claims'
+  ),
   kind(null, PROGRAM_ACCOUNTS, 'needed', 'program_accounts', 'program_account_index'),
   kind(null, HOLDER_LISTS, 'needed', 'holder_rows')
 ]

@@ -1,7 +1,9 @@
 import { MintDirectory } from '../../src/accounts/mint-directory.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { RANKS_MAX } from '../../src/market/ranking.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
+import type { Readings } from './shared-readings.ts'
 import type { NameIndex } from '../../src/data/name-index.ts'
 import type { RankingHandle } from '../../src/data/ranking-handle.ts'
 import type { Run } from '../supervision/process.ts'
@@ -16,6 +18,7 @@ const FIRST_POLL_DELAY_MS = 5_000
 
 export interface MintsNeeds {
   readonly accounts: AccountNode
+  readonly readings: Readings
 }
 
 export interface MintsDeps {
@@ -42,6 +45,7 @@ export function mintDirectory({
       node: input.accounts,
       clock,
       bytesMax,
+      shared: input.readings.shared,
       onFacts: ({ mint, names: stated }) => names.setAccountNames(mint, stated)
     })
     gauge('mints', () => directory.size)
@@ -50,12 +54,18 @@ export function mintDirectory({
     gauge('mints_waiting', () => directory.waiting)
     gauge('reads_failed', () => directory.failed)
     gauge('refreshes_dropped', () => directory.dropped)
+    gauge('readings_shared', () => directory.counts.shared)
+    gauge('readings_of_others', () => directory.counts.taken)
+    gauge('readings_unshared', () => directory.counts.alone)
     try {
       ready(directory)
       await sleep(clock, FIRST_POLL_DELAY_MS, draining)
       while (!draining.aborted) {
-        for (const { mint } of ranking.current?.top('24h', RANKS_MAX) ?? [])
-          if (!names.hasAccountNames(mint)) directory.refresh(mint)
+        const ranked = (ranking.current?.top('24h', RANKS_MAX) ?? []).map(({ mint }) => mint)
+        const lacksNames = (mint: Pubkey): boolean => !names.hasAccountNames(mint)
+        // Another gateway may have read them.
+        await directory.recall(ranked.filter(lacksNames))
+        for (const mint of ranked.filter(lacksNames)) directory.refresh(mint)
         await sleep(clock, POLL_INTERVAL_MS, draining)
       }
     } finally {

@@ -1,10 +1,16 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
 import { NodeError } from '../node/node-fault.ts'
 import { withinNodeTime } from '../node/node-time.ts'
 import type { Clock } from '../ports.ts'
 import { ACCOUNTS_READ_MS, ACCOUNTS_WAIT_MS } from '../kernel/time-limits.ts'
+import {
+  FleetReadings,
+  type FleetReading,
+  type FleetReadingsOptions,
+  type OnFound
+} from './fleet-readings.ts'
 import { ACCOUNTS_AT_ONCE } from './node-client.ts'
+import { ReadingCache, type CachedReading, type Known } from './reading-cache.ts'
 
 /** Timeout for reading a batch, in milliseconds, including a second node if the first one fails. */
 export const READ_MS = ACCOUNTS_READ_MS
@@ -17,17 +23,17 @@ const URGENT_MAX = 5_000
 /** Maximum subjects queued for background reads. Further ones are dropped, and requested again at their next use. */
 const BACKGROUND_MAX = 1_000
 
-/** A reading with its slot and time. */
-export interface Known<Reading> {
-  readonly reading: Reading
-  /** The slot of the accounts, at confirmed. */
-  readonly slot: number
-  /** When the accounts were read, by the clock of the service. */
-  readonly readAtMs: number
-}
+/**
+ * Milliseconds after which a cached reading is compared with the stored one, if changes of other processes are not heard:
+ * the time for which an answer is cached.
+ */
+export const CONFIRM_MS = 1_000
 
-/** A reading as a node returns it. */
-export type ReadAt<Reading> = Omit<Known<Reading>, 'readAtMs'>
+/** How the readings of a directory are shared with other processes. */
+export type DirectorySharing<Subject, Reading> = Pick<
+  FleetReadingsOptions<Subject, Reading>,
+  'shared' | 'keyOf' | 'subjectOf' | 'readingOf'
+>
 
 /** The subjects of a directory, and how they are read. */
 export interface DirectoryOptions<Subject, Reading> {
@@ -47,7 +53,9 @@ export interface DirectoryOptions<Subject, Reading> {
   /** Called with each reading that is cached. It must not throw. */
   readonly onReading?: (reading: Reading) => void
   /** Reads subjects in the order given. Rejects like the node. */
-  readonly read: (subjects: readonly Subject[], signal: AbortSignal) => Promise<readonly ReadAt<Reading>[]>
+  readonly read: FleetReadingsOptions<Subject, Reading>['read']
+  /** Null if this process shares its readings with no other. */
+  readonly sharing: DirectorySharing<Subject, Reading> | null
 }
 
 interface Ask<Subject, Reading> {
@@ -65,11 +73,13 @@ interface Ask<Subject, Reading> {
  * D2. Subjects that clients wait for are read before those of the background.
  * D3. A failed read leaves the cache unchanged. `read` then returns the cached reading with its age, and rejects if
  *     nothing is cached.
+ * D4. The slot of a cached reading never falls, whichever process made the reading.
  */
 export class AccountDirectory<Subject, Reading> {
   readonly #options: DirectoryOptions<Subject, Reading>
   readonly #clock: Clock
-  readonly #cache: SecondChanceCache<Known<Reading>>
+  readonly #cache: ReadingCache<Subject, Reading>
+  readonly #fleet: FleetReadings<Subject, Reading> | null
   /** Subjects that are queued or being read. */
   readonly #asks = new Map<string, Ask<Subject, Reading>>()
   readonly #urgent = new Map<string, Ask<Subject, Reading>>()
@@ -88,7 +98,23 @@ export class AccountDirectory<Subject, Reading> {
   constructor(options: DirectoryOptions<Subject, Reading>) {
     this.#options = options
     this.#clock = options.clock
-    this.#cache = new SecondChanceCache(options.bytesMax)
+    const { clock, freshMs, read, sharing, bytesMax, bytesOf, onReading = () => undefined } = options
+    this.#cache = new ReadingCache({ bytesMax, bytesOf, onReading })
+    this.#fleet =
+      sharing === null
+        ? null
+        : new FleetReadings({
+            ...{ ...sharing, clock, freshMs, read },
+            cached: () => this.#cache.subjects(),
+            isCached: (subject) => this.#cache.has(this.#keyOf(subject)),
+            take: (subject, reading) => void this.#accept(subject, reading)
+          })
+  }
+
+  /** Readings that other processes made, that this one made for all, and that it made for itself alone. */
+  get counts(): { readonly taken: number; readonly shared: number; readonly alone: number } {
+    const { taken = 0, shared = 0, alone = 0 } = this.#fleet ?? {}
+    return { taken, shared, alone }
   }
 
   get size(): number {
@@ -111,7 +137,30 @@ export class AccountDirectory<Subject, Reading> {
 
   /** Returns the cached reading of a subject at any age, without a request; null if it is not cached. */
   peek(subject: Subject): Known<Reading> | null {
-    return this.#cache.get(this.#keyOf(subject)) ?? null
+    return this.#cache.get(this.#keyOf(subject))?.known ?? null
+  }
+
+  /**
+   * Reads the readings of other processes, of any age, for subjects that are not cached. Waits for no node, never rejects.
+   */
+  async recall(subjects: readonly Subject[]): Promise<void> {
+    if (this.#fleet === null) return
+    await this.#fleet.recall(
+      subjects.filter((subject) => !this.#isConfirmed(this.#cache.get(this.#keyOf(subject))))
+    )
+  }
+
+  /**
+   * Returns whether a reading that was peeked is still the newest of its subject. Costs next to nothing while no reading
+   * changes.
+   */
+  untilReplaced(subject: Subject, known: Known<Reading> | null): () => boolean {
+    return this.#cache.untilReplaced(this.#keyOf(subject), known)
+  }
+
+  /** Milliseconds for which an answer with cached readings may be repeated. A changed reading ends that time at once. */
+  get repeatMs(): number {
+    return this.#fleet === null || this.#fleet.notifies ? this.#options.refreshMs : CONFIRM_MS
   }
 
   /** Queues a background read of a subject if it is not cached, or not fresh. Never waits, never throws. */
@@ -119,7 +168,7 @@ export class AccountDirectory<Subject, Reading> {
     const key = this.#keyOf(subject)
     const known = this.#cache.get(key)
     const now = this.#clock.now()
-    if (known !== undefined && now - known.readAtMs < this.#options.refreshMs) return
+    if (known !== undefined && now - known.readMs < this.#options.refreshMs) return
     if (now < this.#pausedUntilMs || this.#asks.has(key) || this.#closing.signal.aborted) return
     if (this.#background.size >= BACKGROUND_MAX) {
       this.dropped++
@@ -141,12 +190,20 @@ export class AccountDirectory<Subject, Reading> {
 
   /** Returns the cached reading of a subject if it is fresh. */
   protected fresh(subject: Subject): Known<Reading> | null {
-    const known = this.peek(subject)
-    return known !== null && this.#clock.now() - known.readAtMs < this.#options.freshMs ? known : null
+    const cached = this.#cache.get(this.#keyOf(subject))
+    if (cached === undefined || this.#clock.now() - cached.readMs >= this.#options.freshMs) return null
+    return this.#isConfirmed(cached) ? cached.known : null
+  }
+
+  /** Tells whether no other process can have a newer reading that is not about to be heard. */
+  #isConfirmed(cached: CachedReading<Subject, Reading> | undefined): boolean {
+    if (cached === undefined) return false
+    return this.#fleet === null || this.#fleet.notifies || this.#clock.now() - cached.confirmedMs < CONFIRM_MS
   }
 
   /** Ends the reads; pending ones reject with NodeError. */
   close(): void {
+    this.#fleet?.close()
     this.#closing.abort(new NodeError('node', { kind: 'unreachable', detail: 'the process ends' }))
     const waiting = [...this.#urgent.values(), ...this.#background.values()]
     this.#urgent.clear()
@@ -172,10 +229,10 @@ export class AccountDirectory<Subject, Reading> {
   async #freshOrRequested(subject: Subject, limitMs: number): Promise<Known<Reading>> {
     const fresh = this.fresh(subject)
     if (fresh !== null) return fresh
-    const known = this.peek(subject)
     try {
       return await withinNodeTime(this.#clock, limitMs, () => this.urgently(subject))
     } catch (error) {
+      const known = this.peek(subject)
       if (known === null || !(error instanceof NodeError)) throw error
       return known
     }
@@ -211,7 +268,7 @@ export class AccountDirectory<Subject, Reading> {
     let accounts = 0
     for (const queue of [this.#urgent, this.#background])
       for (const [key, ask] of queue) {
-        accounts += accountsOf(ask.subject, this.#cache.get(key)?.reading ?? null)
+        accounts += accountsOf(ask.subject, this.#cache.get(key)?.known.reading ?? null)
         if (taken.length > 0 && accounts > ACCOUNTS_AT_ONCE) return taken
         queue.delete(key)
         taken.push(ask)
@@ -226,13 +283,9 @@ export class AccountDirectory<Subject, Reading> {
     const timer = this.#clock.setTimeout(() => end.abort(late), READ_MS)
     try {
       const signal = AbortSignal.any([end.signal, this.#closing.signal])
-      const readings = await this.#options.read(
-        asks.map(({ subject }) => subject),
-        signal
-      )
+      const subjects = asks.map(({ subject }) => subject)
+      await this.#read(subjects, signal, (at, reading) => this.#resolve(asks[at]!, reading))
       this.lastFault = null
-      const readAtMs = this.#clock.now()
-      for (const [at, ask] of asks.entries()) this.#resolve(ask, { ...readings[at]!, readAtMs })
     } catch (error) {
       this.failed++
       this.lastFault = error instanceof NodeError ? error : null
@@ -245,20 +298,32 @@ export class AccountDirectory<Subject, Reading> {
     }
   }
 
-  #resolve(ask: Ask<Subject, Reading>, known: Known<Reading>): void {
-    this.#asks.delete(ask.key)
-    const cached = this.#cache.get(ask.key)
-    // A node that lags behind the previous one has nothing newer.
-    const newest = cached !== undefined && cached.slot > known.slot ? cached : known
-    if (newest === known) {
-      this.#cache.set(ask.key, known, this.#options.bytesOf(known.reading))
-      this.#options.onReading?.(known.reading)
-    }
-    ask.resolve(newest)
+  /** Reads subjects from other processes or from the node. */
+  async #read(subjects: readonly Subject[], signal: AbortSignal, onFound: OnFound<Reading>): Promise<void> {
+    if (this.#fleet !== null) return this.#fleet.read(subjects, signal, onFound)
+    const readings = await this.#options.read(subjects, signal)
+    const readAtMs = this.#clock.now()
+    for (const [at, { reading, slot }] of readings.entries())
+      onFound(at, { reading, slot, readAtMs, ageMs: 0 })
+  }
+
+  #resolve(ask: Ask<Subject, Reading>, reading: FleetReading<Reading>): void {
+    this.#end(ask)
+    ask.resolve(this.#accept(ask.subject, reading))
+  }
+
+  /** Ends a request. Another one for the subject may have begun since its answer came. */
+  #end(ask: Ask<Subject, Reading>): void {
+    if (this.#asks.get(ask.key) === ask) this.#asks.delete(ask.key)
+  }
+
+  /** Caches a reading, and returns the newest of its subject. */
+  #accept(subject: Subject, reading: FleetReading<Reading>): Known<Reading> {
+    return this.#cache.accept(this.#keyOf(subject), subject, reading, this.#clock.now())
   }
 
   #reject(ask: Ask<Subject, Reading>, reason: unknown): void {
-    this.#asks.delete(ask.key)
+    this.#end(ask)
     ask.reject(reason)
   }
 }

@@ -2,8 +2,11 @@ import type { Pubkey } from '../chain/pubkey.ts'
 import type { Clock } from '../ports.ts'
 import { AccountDirectory } from './account-directory.ts'
 import type { MintFacts, MintReading } from './mint-facts.ts'
-import { readMints } from './mint-reader.ts'
+import { mintReading, readMints } from './mint-reader.ts'
+import type { SharedReadings } from '../../storage/port/readings.ts'
 import type { AccountNode } from './ports.ts'
+import { addressInKey, keyOfAddress } from './reading-keys.ts'
+import { accountSetOf } from './source-accounts.ts'
 
 /** TTL of a reading in milliseconds. A supply is then at most a dozen slots old. */
 export const FRESH_MS = 5_000
@@ -14,19 +17,23 @@ export const FRESH_MS = 5_000
 export const REFRESH_MS = 10_000
 /** Accounts of a mint: the mint, and its Metaplex metadata. */
 const ACCOUNTS = 2
+/** Kind of the keys of shared readings. */
+const KIND = 'mint'
 
 export interface MintDirectoryOptions {
   readonly node: AccountNode
   readonly clock: Clock
   /** Limit of the cache. */
   readonly bytesMax: number
+  /** Readings of all processes; absent if this one shares its readings with no other. */
+  readonly shared?: SharedReadings | null
   /** Called with the facts of each mint that was read. It must not throw. */
   readonly onFacts?: (facts: MintFacts) => void
 }
 
 /** Facts of mints, cached and read in batches. */
 export class MintDirectory extends AccountDirectory<Pubkey, MintReading> {
-  constructor({ node, clock, bytesMax, onFacts }: MintDirectoryOptions) {
+  constructor({ node, clock, bytesMax, shared = null, onFacts }: MintDirectoryOptions) {
     super({
       clock,
       bytesMax,
@@ -39,8 +46,18 @@ export class MintDirectory extends AccountDirectory<Pubkey, MintReading> {
         if (reading.kind === 'facts') onFacts?.(reading)
       },
       read: async (mints, signal) => {
-        const { slot, readings } = await readMints(node, mints, signal)
-        return readings.map((reading) => ({ reading, slot }))
+        const { slot, mints: read } = await readMints(node, mints, signal)
+        return read.map(({ reading, sources }) => ({ reading, slot, sources }))
+      },
+      sharing: shared && {
+        shared,
+        keyOf: (mint) => keyOfAddress(KIND, mint),
+        subjectOf: (key) => addressInKey(KIND, key),
+        readingOf(mint, sources) {
+          const accounts = accountSetOf(sources)
+          const reading = mintReading(mint, accounts)
+          return accounts.unread.length === 0 ? reading : null
+        }
       }
     })
   }

@@ -1,5 +1,5 @@
 import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
-import type { Known } from './account-directory.ts'
+import type { Known } from './reading-cache.ts'
 import type { ChainClock } from './clock.ts'
 import { metaplexAddress, readMetaplex } from './metaplex.ts'
 import { readMintAccount, type MintAccount } from './mint-account.ts'

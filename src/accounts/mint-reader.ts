@@ -1,10 +1,18 @@
-import type { Pubkey } from '../chain/pubkey.ts'
+import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { AccountSet } from './account-set.ts'
 import { CLOCK_SYSVAR, readClock } from './clock.ts'
 import { metaplexAddress } from './metaplex.ts'
-import { readMintAccount } from './mint-account.ts'
+import { readMintAccount, type MintAccount } from './mint-account.ts'
 import { distantMetadata, mintFacts, needsClock, type MintReading } from './mint-facts.ts'
 import { isRefused } from './optional-key.ts'
-import type { AccountNode } from './ports.ts'
+import type { Account, AccountNode } from './ports.ts'
+import { accountSetOf, type SourceAccount } from './source-accounts.ts'
+
+/** The facts of a mint, with the accounts that they were read from. */
+export interface ReadMint {
+  readonly reading: MintReading
+  readonly sources: readonly SourceAccount[]
+}
 
 /**
  * Reads mints in the given order, each with two accounts: the mint and its Metaplex metadata. One second request
@@ -15,31 +23,54 @@ export async function readMints(
   node: AccountNode,
   mints: readonly Pubkey[],
   signal: AbortSignal
-): Promise<{ readonly slot: number; readonly readings: readonly MintReading[] }> {
+): Promise<{ readonly slot: number; readonly mints: readonly ReadMint[] }> {
   const { slot, accounts } = await node.accounts(
     mints.flatMap((mint) => [mint, metaplexAddress(mint)]),
     signal
   )
-  const sources = mints.map((mint, at) => {
-    const [account = null, metaplex = null] = accounts.slice(2 * at, 2 * at + 2)
-    const read = account === null ? null : readMintAccount(account)
-    const known = read === null || isRefused(read) ? null : read
-    return {
-      mint,
-      account,
-      metaplex,
-      elsewhere: known === null ? null : distantMetadata(mint, known),
-      needsClock: known !== null && needsClock(known)
-    }
-  })
-  const distant = sources.flatMap(({ elsewhere }) => (elsewhere === null ? [] : [elsewhere]))
-  const wantsClock = sources.some((each) => each.needsClock)
-  const further = [...distant, ...(wantsClock ? [CLOCK_SYSVAR] : [])]
+  const first = mints.map((mint, at): SourceAccount[] => [
+    { address: mint, account: accounts[2 * at] ?? null },
+    { address: metaplexAddress(mint), account: accounts[2 * at + 1] ?? null }
+  ])
+  const lacking = mints.map((mint, at) => furtherOf(mint, first[at]![0]!.account))
+  const further = distinctPubkeys(lacking.flat())
   const second = further.length === 0 ? { slot, accounts: [] } : await node.accounts(further, signal)
-  const clock = wantsClock ? readClock(second.accounts.at(-1) ?? null) : null
-  const readings = sources.map(({ mint, account, metaplex, elsewhere }) => {
-    const pointed = elsewhere === null ? null : (second.accounts[distant.indexOf(elsewhere)] ?? null)
-    return mintFacts(mint, { account, metaplex, pointed, clock })
+  const found = new Map(further.map((address, at) => [pubkeyMapKey(address), second.accounts[at] ?? null]))
+  return {
+    slot: Math.min(slot, second.slot),
+    mints: mints.map((mint, at) => {
+      const beside = lacking[at]!.map((address) => ({
+        address,
+        account: found.get(pubkeyMapKey(address)) ?? null
+      }))
+      const sources = [...first[at]!, ...beside]
+      return { reading: mintReading(mint, accountSetOf(sources)), sources }
+    })
+  }
+}
+
+/** Returns the facts of a mint from accounts of one reading. */
+export function mintReading(mint: Pubkey, accounts: AccountSet): MintReading {
+  const account = accounts.get(mint)
+  const known = mintAccountIn(account)
+  const elsewhere = known === null ? null : distantMetadata(mint, known)
+  return mintFacts(mint, {
+    account,
+    metaplex: accounts.get(metaplexAddress(mint)),
+    pointed: elsewhere === null ? null : accounts.get(elsewhere),
+    clock: known !== null && needsClock(known) ? readClock(accounts.get(CLOCK_SYSVAR)) : null
   })
-  return { slot: Math.min(slot, second.slot), readings }
+}
+
+/** Returns the addresses of a mint's further accounts: its metadata elsewhere, and the clock. */
+function furtherOf(mint: Pubkey, account: Account | null): Pubkey[] {
+  const known = mintAccountIn(account)
+  if (known === null) return []
+  const elsewhere = distantMetadata(mint, known)
+  return [...(elsewhere === null ? [] : [elsewhere]), ...(needsClock(known) ? [CLOCK_SYSVAR] : [])]
+}
+
+function mintAccountIn(account: Account | null): MintAccount | null {
+  const read = account === null ? null : readMintAccount(account)
+  return read === null || isRefused(read) ? null : read
 }

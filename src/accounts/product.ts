@@ -2,6 +2,7 @@ import { mintDirectory } from '../../actors/accounts/mints.ts'
 import { offChain } from '../../actors/accounts/off-chain.ts'
 import { tokenImages } from '../../actors/accounts/token-images.ts'
 import { poolDirectory } from '../../actors/accounts/pools.ts'
+import { sharedReadings, type Readings } from '../../actors/accounts/shared-readings.ts'
 import { nodes } from '../../actors/ingest/nodes.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
@@ -19,10 +20,19 @@ import { tokenImageRoutes } from './routes/token-image.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
 import { CASH } from '../ingest/capabilities.ts'
 import { NAMES, RANKING } from '../data/capabilities.ts'
-import { beside, capability, resource, type Kernel, type Product } from '../kernel/compose/product.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  resource,
+  type Kernel,
+  type Product,
+  type Spine
+} from '../kernel/compose/product.ts'
 import { routesWith } from '../kernel/http/http-kernel.ts'
 
 const ACCOUNT_NODES = resource<RpcAccountNode>('the connections to nodes')
+const READINGS = resource<Readings>('the readings of all processes')
 const MINTS = resource<MintDirectory>('the reads of mints')
 const POOLS = resource<PoolDirectory>('the reads of pools')
 const OFF_CHAIN = resource<OffChainCache>('the reads of metadata')
@@ -36,7 +46,7 @@ export const ACCOUNTS: Product = {
   errors: ACCOUNT_ERRORS,
   units: (kernel) => {
     if (!hasNode(kernel)) return []
-    const { config, ports, budget, get } = kernel
+    const { config, ports, budget, logger, get } = kernel
     const mints = { clock: ports.clock, bytesMax: budget.mints, names: get(NAMES), ranking: get(RANKING) }
     const fetched = {
       clock: ports.clock,
@@ -47,13 +57,18 @@ export const ACCOUNTS: Product = {
       () => nodeUrls(kernel),
       (urls) => new RpcAccountNode(urls, ports.clock)
     )
-    const onNode = { accounts: get(ACCOUNT_NODES) }
+    const onNode = { accounts: get(ACCOUNT_NODES), readings: get(READINGS) }
     const readMints = using(onNode, ports.clock, mintDirectory(mints))
     const readPools = using(onNode, ports.clock, poolDirectory(ports.clock, budget.pools))
+    const readings = sharedReadings<Spine>(logger, ({ storage, peers }) => [
+      coordinationOf(kernel, { ...(peers && { peers }) }).readings,
+      storage.readings
+    ])
     return [
       beside(
         'accounts',
         child('node', giving(get(ACCOUNT_NODES), client)),
+        child('readings', giving(get(READINGS), readings)),
         child('mints', giving(get(MINTS), readMints)),
         child('pools', giving(get(POOLS), readPools)),
         ...(config.tokenImages

@@ -28,6 +28,7 @@ export async function openCoordination(
     { RedisLeases },
     { RedisPresence },
     { RedisRateCounter },
+    { RedisSharedReadings },
     { RedisSlotFloors },
     { RedisSocketCounts }
   ] = await Promise.all([
@@ -37,6 +38,7 @@ export async function openCoordination(
     import('../../storage/redis/leases.ts'),
     import('../../storage/redis/presence.ts'),
     import('../../storage/redis/rate-counter.ts'),
+    import('../../storage/redis/shared-readings.ts'),
     import('../../storage/redis/slot-floors.ts'),
     import('../../storage/redis/socket-counts.ts')
   ])
@@ -69,6 +71,7 @@ export async function openCoordination(
     ),
     sockets,
     slotFloors: new RedisSlotFloors(connection),
+    readings: new RedisSharedReadings(connection, hints.readings),
     shareAmong: (count) => void (gateways = count),
     get outage() {
       return connection.outage
@@ -123,6 +126,7 @@ export function soloCoordination(): ClusterCoordination {
     limits,
     sockets: null,
     slotFloors: null,
+    readings: null,
     shareAmong: () => undefined,
     outage: null,
     close: async () => undefined

@@ -1,3 +1,5 @@
+import type { SharedReadings } from '../port/readings.ts'
+
 /** Ports for the coordination of several processes of one service. Each may be unavailable for a while. */
 
 /** A right that one process has at a time. */
@@ -178,6 +180,8 @@ export interface ClusterCoordination {
   readonly sockets: SocketPlaces | null
   /** Slots that keys have seen; null if each process has its own. */
   readonly slotFloors: SharedSlotFloors | null
+  /** Readings of accounts; null if this process shares them by the store, or with nobody. */
+  readonly readings: SharedReadings | null
   /** Sets the number of processes that share each quota while no shared counter answers. */
   readonly shareAmong: (gateways: number) => void
   /** The current outage of all these ports, or null; it ends by itself. */

@@ -106,6 +106,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
     accountPages: programAccounts.pageMemory,
+    readings: null,
     waitingReads: null,
     usage: () => usageOf(database, { programAccounts, holders }, options),
     // Lost records are recomputed from the remaining rows.

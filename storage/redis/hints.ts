@@ -14,6 +14,11 @@ const PING_MS = 1_000
  * deactivated at once.
  */
 const TENANT_EVENTS_WAITING_MAX = 1_000
+/**
+ * Maximum messages about readings that wait for the server, each of a batch. The oldest are dropped: their readings are found
+ * when they are next claimed.
+ */
+const READINGS_WAITING_MAX = 100
 /** Maximum submissions that wait for the server: a second of them. The oldest are dropped, and found by a list. */
 const SUBMISSIONS_WAITING_MAX = 1_000
 
@@ -50,6 +55,12 @@ const tenantEvents: Format<TenantEvent> = {
   }
 }
 
+/** The format of keys of readings. */
+const keyLists: Format<readonly string[]> = {
+  write: (keys) => keys.join(' '),
+  read: (text) => (/^[\w:-]+( [\w:-]+)*$/.test(text) ? text.split(' ') : null)
+}
+
 const submissions: Format<StoredSubmission> = {
   write: ({ tenant, signature }) => `${signature} ${tenant}`,
   read(text) {
@@ -75,6 +86,8 @@ export class RedisHints {
   readonly trackers: HintChannel<string>
   /** An event of a private channel of the stream. */
   readonly tenantEvents: HintChannel<TenantEvent>
+  /** Readings of accounts were stored. */
+  readonly readings: HintChannel<readonly string[]>
   readonly #clock: Clock
   readonly #subscriber: Redis
   readonly #channels: ReadonlyMap<string, AnyChannel>
@@ -109,6 +122,13 @@ export class RedisHints {
       available,
       TENANT_EVENTS_WAITING_MAX
     )
+    const readings = new RedisHintChannel(
+      connection,
+      connection.key('hint', 'readings'),
+      keyLists,
+      available,
+      READINGS_WAITING_MAX
+    )
     this.commits = commits
     this.keys = keys
     this.webhooks = webhooks
@@ -116,6 +136,7 @@ export class RedisHints {
     this.trackers = trackers
     this.submissions = stored
     this.tenantEvents = ofTenants
+    this.readings = readings
     this.#channels = new Map<string, AnyChannel>([
       [commits.name, commits],
       [keys.name, keys],
@@ -123,7 +144,8 @@ export class RedisHints {
       [deliverers.name, deliverers],
       [trackers.name, trackers],
       [stored.name, stored],
-      [ofTenants.name, ofTenants]
+      [ofTenants.name, ofTenants],
+      [readings.name, readings]
     ])
     this.#subscriber = connection.duplicate()
     this.#subscriber.on('ready', () => void this.#subscribe())

@@ -28,6 +28,7 @@ import { logTtlOf } from './retention.ts'
 import type { Retention } from './retention.ts'
 import { RowList } from './row-list.ts'
 import { EXPIRING_TABLES, LOG_TABLES, slots, SLOTS_OWNER } from './row-lists.ts'
+import { CqlSharedReadings } from './shared-readings.ts'
 import { applySchema } from './schema.ts'
 import { refuseOldServer, serverVersion } from './server-version.ts'
 import { whenOpen } from './start-wait.ts'
@@ -216,6 +217,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       return { bytes: writer.recordBytes, bytesMax: committedBytesMax }
     },
     accountPages: null,
+    readings: new CqlSharedReadings(client),
     get waitingReads() {
       return client.waitingReads
     },

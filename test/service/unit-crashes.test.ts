@@ -21,6 +21,7 @@ const NOT_OPTIONAL = ['storage', 'edge', 'channels/hub', 'stream/tenants', 'deli
 /** The processes that restart with a given one, because they use its resource. */
 const USERS: Readonly<Record<string, readonly string[]>> = {
   'accounts/node': ['accounts/mints', 'accounts/pools'],
+  'accounts/readings': ['accounts/mints', 'accounts/pools'],
   'receivers/outgoing': ['deliveries/webhooks'],
   'submissions/nodes': ['transactions/tracking'],
   'submissions/engine': ['transactions/tracking'],

@@ -9,7 +9,7 @@ export type StorageOperation = {
   [Store in keyof Storage]: `${Store}.${Methods<Storage[Store]>}`
 }[Exclude<
   keyof Storage,
-  'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages' | 'waitingReads'
+  'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages' | 'readings' | 'waitingReads'
 >]
 
 /** A fault of the n-th call of an operation, counted from 1. */
@@ -84,6 +84,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
         return storage.recordCache
       },
       accountPages: storage.accountPages,
+      readings: storage.readings,
       get waitingReads() {
         return storage.waitingReads
       },

@@ -1,5 +1,6 @@
 import { isRefused } from '../optional-key.ts'
 import type { AccountServices } from '../services.ts'
+import type { PoolAnswer } from './pool-directory.ts'
 import { orientedSides, type CurveState } from './pool-state.ts'
 import type { CurveReserves } from '../../chain/events.ts'
 import { isWrappedSol, SOL_DECIMALS } from '../../market/cash.ts'
@@ -21,6 +22,8 @@ export interface CurveOrigin {
 export interface LiveCurve {
   readonly row: CurveRow
   readonly origin: CurveOrigin
+  /** Tells whether no newer reading of the account has replaced the one used; absent if none was needed. */
+  readonly isCurrent?: () => boolean
 }
 
 /** Returns a curve at the state of its newest event. */
@@ -39,8 +42,13 @@ export async function readCurve(
 ): Promise<LiveCurve> {
   if (row.status === 'graduated') return curveOfEvents(row)
   if (accounts === null) return curveOfEvents(row, 'this process has no node to read accounts from')
-  const [answer] = await accounts.pools.within([{ pool: row.curve, venue: row.platform }])
-  const { known, fault } = answer!
+  const subject = { pool: row.curve, venue: row.platform }
+  const [answer] = await accounts.pools.within([subject])
+  return { ...curveAt(row, answer!), isCurrent: accounts.pools.untilReplaced(subject, answer!.known) }
+}
+
+/** Returns a curve at the state of its account's reading, or of its newest event. */
+function curveAt(row: CurveRow, { known, fault }: PoolAnswer): LiveCurve {
   if (known === null) return curveOfEvents(row, fault)
   const { state } = known.reading
   if (isRefused(state)) return curveOfEvents(row, `the account ${state.reason}`)

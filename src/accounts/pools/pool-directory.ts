@@ -1,8 +1,12 @@
 import type { Clock } from '../../ports.ts'
 import { describeFault, NodeError } from '../../node/node-fault.ts'
-import { AccountDirectory, type Known } from '../account-directory.ts'
+import { AccountDirectory } from '../account-directory.ts'
+import type { Known } from '../reading-cache.ts'
+import type { SharedReadings } from '../../../storage/port/readings.ts'
+import { VENUES } from '../../chain/venues.ts'
 import type { AccountNode } from '../ports.ts'
-import { readPools, type PoolReading } from './pool-reader.ts'
+import { addressInKey, keyOfAddress } from '../reading-keys.ts'
+import { poolReading, readPools, type PoolReading } from './pool-reader.ts'
 import type { PoolSubject } from './pool-state.ts'
 
 /** TTL of a reading in milliseconds: five slots; reserves change with every trade. */
@@ -27,13 +31,15 @@ export interface PoolDirectoryOptions {
   readonly clock: Clock
   /** Limit of the cache. */
   readonly bytesMax: number
+  /** Readings of all processes; absent if this one shares its readings with no other. */
+  readonly shared?: SharedReadings | null
 }
 
 /** States of pools, cached and read in batches. */
 export class PoolDirectory extends AccountDirectory<PoolSubject, PoolReading> {
   readonly #clock: Clock
 
-  constructor({ node, clock, bytesMax }: PoolDirectoryOptions) {
+  constructor({ node, clock, bytesMax, shared = null }: PoolDirectoryOptions) {
     super({
       clock,
       bytesMax,
@@ -48,6 +54,12 @@ export class PoolDirectory extends AccountDirectory<PoolSubject, PoolReading> {
           accounts: this.peek(subject)?.reading.accounts ?? []
         }))
         return readPools(node, asks, signal)
+      },
+      sharing: shared && {
+        shared,
+        keyOf: ({ pool, venue }) => keyOfAddress(venue, pool),
+        subjectOf: poolInKey,
+        readingOf: poolReading
       }
     })
     this.#clock = clock
@@ -95,3 +107,12 @@ export class PoolDirectory extends AccountDirectory<PoolSubject, PoolReading> {
 }
 
 const faultText = ({ fault }: NodeError): string => `the node failed: ${describeFault(fault)}`
+
+/** Returns the pool of a key; its kind is the venue. */
+function poolInKey(key: string): PoolSubject | null {
+  for (const { id } of VENUES) {
+    const pool = addressInKey(id, key)
+    if (pool !== null) return { pool, venue: id }
+  }
+  return null
+}

@@ -7,10 +7,11 @@ import {
 } from '../../chain/pubkey.ts'
 import type { VenueId } from '../../chain/venue-id.ts'
 import { VENUES } from '../../chain/venues.ts'
-import { AccountSet } from '../account-set.ts'
+import type { AccountSet } from '../account-set.ts'
 import { ACCOUNTS_AT_ONCE } from '../node-client.ts'
 import type { Account, AccountNode } from '../ports.ts'
 import { refused, type Refused } from '../refused.ts'
+import { accountSetOf, type SourceAccount } from '../source-accounts.ts'
 import { readDbcCurve, readLaunchlabCurve, readMoonshotCurve, readPumpfunCurve } from './launch-curves.ts'
 import type { PoolState, PoolSubject } from './pool-state.ts'
 import { readSharedVaultPool } from './shared-vault-pool.ts'
@@ -59,6 +60,22 @@ export function readPool({ pool, venue }: PoolSubject, accounts: AccountSet): Po
   return CURVES[venue]?.(account, accounts) ?? refused('is of a venue whose accounts are not read')
 }
 
+/** The state of a pool, with the accounts that it was read from; null if they do not determine it alone. */
+export interface ReadPool {
+  readonly reading: PoolReading
+  readonly slot: number
+  readonly sources: readonly SourceAccount[] | null
+}
+
+/** Returns the state of a pool from accounts of one reading; null if it needs others. */
+export function poolReading(subject: PoolSubject, sources: readonly SourceAccount[]): PoolReading | null {
+  const set = accountSetOf(sources)
+  const state = readPool(subject, set)
+  if (set.unread.length > 0) return null
+  const others = sources.filter(({ address }) => !samePubkey(address, subject.pool))
+  return { state, accounts: others.map(({ address }) => address) }
+}
+
 /**
  * Reads pools in the given order, each from accounts of one slot. A pool whose accounts are known takes one request,
  * shared with other pools; a new pool takes a second or third. Rejects like the node.
@@ -67,8 +84,8 @@ export async function readPools(
   node: AccountNode,
   asks: readonly PoolAsk[],
   signal: AbortSignal
-): Promise<readonly { readonly reading: PoolReading; readonly slot: number }[]> {
-  const found: { reading: PoolReading; slot: number }[] = []
+): Promise<readonly ReadPool[]> {
+  const found: ReadPool[] = []
   let open = asks.map((ask, place) => ({ ...ask, place }))
   for (let round = 1; open.length > 0; round++) {
     const next: typeof open = []
@@ -77,13 +94,21 @@ export async function readPools(
       const { slot, accounts } = await node.accounts(addresses, signal)
       const known = new Map(addresses.map((address, at) => [pubkeyMapKey(address), accounts[at] ?? null]))
       for (const ask of batch) {
-        const set = new AccountSet(known)
+        // Accounts that other pools of the batch need are not among its sources: alone they would not determine it.
+        const sources = [ask.subject.pool, ...ask.accounts].map((address) => ({
+          address,
+          account: known.get(pubkeyMapKey(address)) ?? null
+        }))
+        const set = accountSetOf(sources)
         const state = readPool(ask.subject, set)
         const { unread } = set
-        if (unread.length === 0) found[ask.place] = { reading: { state, accounts: ask.accounts }, slot }
+        if (unread.length === 0)
+          found[ask.place] = { reading: { state, accounts: ask.accounts }, slot, sources }
         else if (round < ROUNDS_MAX) next.push({ ...ask, accounts: [...ask.accounts, ...unread] })
-        else
-          found[ask.place] = { reading: { state: refused('names ever more accounts'), accounts: [] }, slot }
+        else {
+          const reading = { state: refused('names ever more accounts'), accounts: [] }
+          found[ask.place] = { reading, slot, sources: null }
+        }
       }
     })
     await Promise.all(batches)

@@ -8,12 +8,14 @@ import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import { DATA_ERRORS } from '../../data/errors.ts'
 import { USDC, WSOL } from '../../market/cash.ts'
 import { fromNode } from '../../node/upstream.ts'
-import { ANSWER_MS, NODE_DEADLINE_MS } from './account-services.ts'
+import { NODE_DEADLINE_MS } from './account-services.ts'
 import { addressList } from '../../kernel/http/address-list.ts'
 import type { AccountNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { address } from '../../kernel/http/parameters.ts'
+import { untilNextSecond } from '../../kernel/http/time.ts'
+import { allOf } from '../../data/routes/known-mint.ts'
 import { statedNames } from '../../data/routes/stated-names.ts'
 
 /** Maximum mints of one request (src/docs/endpoints.md). */
@@ -55,7 +57,12 @@ type Deps = Pick<AccountNeeds, 'accounts' | 'storage' | 'cash' | 'clock'>
 export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { clock, accounts } = deps
   if (accounts === null) return
-  const kept = { dependsOn: [], changesWith: 'tags', maxAgeMs: ANSWER_MS } as const
+  /** Returns how long an answer may be repeated: until an age in it changes, or a newer reading comes. */
+  const limitsOf = (mints: readonly Pubkey[], known: readonly KnownMint[]) => ({
+    ...({ dependsOn: [], changesWith: 'tags' } as const),
+    maxAgeMs: untilNextSecond(clock.now()),
+    isCurrent: allOf(mints.map((mint, at) => accounts.mints.untilReplaced(mint, known[at]!)))
+  })
   const read = async (mints: readonly Pubkey[]) => fromNode(accounts.mints.read(mints))
   const bodyOf = async (facts: MintFacts, known: KnownMint): Promise<Body> =>
     metadataBody(facts, known, await statedNames(deps, facts), clock.now())
@@ -81,19 +88,21 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
         DATA_ERRORS.TOKEN_NOT_FOUND,
         `this address is not a mint: its account ${reading.reason}`
       )
+    const limits = limitsOf([mint], [known!])
     const [body] = await withOffChain([await bodyOf(reading, known!)])
-    return { ...kept, body: body! }
+    return { ...limits, body: body! }
   })
 
   serveCached(app, metadataBatch, async ({ query }) => {
     const { mints } = query
     const known = await read(mints)
+    const limits = limitsOf(mints, known)
     const bodies = known.map(async (each) =>
       each.reading.kind === 'refused' ? null : bodyOf(each.reading, each)
     )
     const found = await Promise.all(bodies)
     const missing = mints.filter((_, at) => found[at] === null).map(pubkeyToBase58)
     const data = await withOffChain(found.filter((body) => body !== null))
-    return { ...kept, body: { data: [...data], missing } }
+    return { ...limits, body: { data: [...data], missing } }
   })
 }

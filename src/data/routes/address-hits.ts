@@ -26,6 +26,7 @@ export async function addressHits(
     market.pools.get(address),
     market.trades.ofWallet(address, NEWEST)
   ])
+  await accounts?.mints.recall([address])
   const reading = accounts?.mints.peek(address)?.reading
   const facts = reading?.kind === 'facts' ? reading : null
   const isToken = [token, launch, curve, facts, cash.of(address) ?? null].some((known) => known !== null)

@@ -5,7 +5,7 @@ import { readCurve } from '../../accounts/pools/live-curve.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import { DATA_ERRORS } from '../errors.ts'
 import type { DataNeeds } from './needs.ts'
-import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
+import { untilNextSecond } from '../../kernel/http/time.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_LAUNCH } from '../../edge/routes/example-values.ts'
@@ -36,7 +36,12 @@ export const bondingCurveRoutes: FastifyPluginAsync<
     if (row === null)
       throw new ServiceError(DATA_ERRORS.CURVE_NOT_FOUND, 'no bonding curve of this token is known')
     const curve = await readCurve(accounts, row)
-    const age = accounts === null || row.status === 'graduated' ? {} : { maxAgeMs: ANSWER_MS }
-    return { body: curveBody(curve, clock.now(), archiveEnd), dependsOn: [mint], changesWith: 'tags', ...age }
+    const nowMs = clock.now()
+    const { isCurrent } = curve
+    const age =
+      accounts === null || row.status === 'graduated'
+        ? {}
+        : { maxAgeMs: untilNextSecond(nowMs), ...(isCurrent !== undefined && { isCurrent }) }
+    return { body: curveBody(curve, nowMs, archiveEnd), dependsOn: [mint], changesWith: 'tags', ...age }
   })
 }

@@ -104,7 +104,7 @@ async function priceAt(
   const { archiveEnd } = market
   const head = newest ?? archiveEnd
   const now = head?.blockTime ?? 0
-  const facts = knownFacts(accounts, mint)
+  const facts = await knownFacts(accounts, mint)
   const token = await storage.tokens.get(mint)
   const [{ pair, value, liquidity }, { day }] = await Promise.all([
     readPricedToken({ ...market, pools: storage.pools }, mint, token, facts, accounts),

@@ -4,6 +4,7 @@ import { withReserves, type PoolReserves } from '../../accounts/pools/live-reser
 import { POOL, poolBody } from '../bodies/pool.ts'
 import type { MarketPool, MarketStores } from '../../archive/market-stores.ts'
 import * as schema from '../../kernel/http/schema.ts'
+import { untilNextSecond } from '../../kernel/http/time.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityHour } from '../../market/activity-rows.ts'
 import type { CurveRow, PoolRow } from '../../market/registry-rows.ts'
@@ -12,12 +13,11 @@ import { poolLiquidityUsd } from '../../market/token-value.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { DataNeeds } from './needs.ts'
-import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import { readReserves } from './pool-reserves.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { marketReader } from './market-reader.ts'
-import { knownFacts, type AgeLimit } from './known-mint.ts'
+import { allOf, knownFacts, type AgeLimit } from './known-mint.ts'
 import { address, oneOf, paging } from '../../kernel/http/parameters.ts'
 import {
   poolsSum,
@@ -168,8 +168,8 @@ interface KnownPools extends KnownMints {
 }
 
 async function knownPools(rows: readonly MarketPool[], deps: PoolDeps): Promise<KnownPools> {
-  const [mints, reserves] = await Promise.all([knownMints(rows, deps), readReserves(deps.accounts, rows)])
-  return { ...mints, reserves }
+  const [mints, read] = await Promise.all([knownMints(rows, deps), readReserves(deps.accounts, rows)])
+  return { ...mints, reserves: read.reserves, isCurrent: allOf([mints.isCurrent, read.isCurrent]) }
 }
 
 /** Returns a pool with all decimals that are known. */
@@ -205,7 +205,8 @@ export async function poolBodies(
   })
   const mints = rows.flatMap(({ base, quote }) => [base, quote])
   const unnamed = mints.filter((mint) => symbolOf(mint) === null)
-  return { bodies, unnamed, limits: deps.accounts === null ? {} : { maxAgeMs: ANSWER_MS } }
+  const limits = { maxAgeMs: untilNextSecond(nowMs), isCurrent: all.isCurrent }
+  return { bodies, unnamed, limits: deps.accounts === null ? {} : limits }
 }
 
 /** Reads the hours of a pool's last day; an empty list if it did not trade then, so that old pools cost nothing. */
@@ -222,6 +223,8 @@ async function dayOf(
 interface KnownMints {
   readonly symbols: ReadonlyMap<string, string | null>
   readonly decimals: ReadonlyMap<string, number | null>
+  /** Tells whether no newer reading has replaced those used. */
+  readonly isCurrent: () => boolean
 }
 
 /**
@@ -235,14 +238,16 @@ async function knownMints(
   const mints = new Map<string, Pubkey>()
   for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)
   const decimals = new Map<string, number | null>()
+  const used: (() => boolean)[] = []
   const symbols = [...mints].map(async ([key, mint]) => {
     const listed = cash.of(mint)
     decimals.set(key, listed?.decimals ?? null)
     if (listed?.symbol != null) return [key, listed.symbol] as const
-    const known = knownFacts(accounts, mint)
+    const known = await knownFacts(accounts, mint)
+    used.push(known.isCurrent)
     if (known.facts !== null) decimals.set(key, known.facts.account.decimals)
     const symbol = known.facts?.names?.symbol ?? (await market.launches.get(mint))?.symbol ?? null
     return [key, symbol] as const
   })
-  return { symbols: new Map(await Promise.all(symbols)), decimals }
+  return { symbols: new Map(await Promise.all(symbols)), decimals, isCurrent: allOf(used) }
 }

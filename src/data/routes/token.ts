@@ -11,7 +11,8 @@ import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { holderSummaries } from '../../holders/routes/holder-summary.ts'
-import { ageLimit, knownFacts } from './known-mint.ts'
+import { untilNextSecond } from '../../kernel/http/time.ts'
+import { ageLimit, knownFacts, type Aged, type KnownFacts } from './known-mint.ts'
 import { marketReader } from './market-reader.ts'
 import { address } from '../../kernel/http/parameters.ts'
 import { namesStatedBy } from './stated-names.ts'
@@ -38,7 +39,7 @@ export const tokenRoutes: FastifyPluginAsync<
   const holdersOf = holderSummaries({ storage, accounts, clock, cash })
   serveCached(app, token, async ({ params: { mint }, head, slices }) => {
     const now = head?.blockTime ?? 0
-    const read = knownFacts(accounts, mint)
+    const read = await knownFacts(accounts, mint)
     const market = marketOf()
     const live = await storage.tokens.get(mint)
     const [row, { launch, curve, pair, value, liquidity }, open, holders] = await Promise.all([
@@ -58,9 +59,10 @@ export const tokenRoutes: FastifyPluginAsync<
     ) {
       throw new ServiceError(DATA_ERRORS.TOKEN_NOT_FOUND, 'this token is not indexed')
     }
+    const nowMs = clock.now()
     const stated = { mint, ...namesStatedBy(known, launch), supplyRaw: value.supplyRaw, supply: value.supply }
     const metadata =
-      read.facts === null ? statedMetadataBody(stated) : metadataBody(read.facts, read, stated, clock.now())
+      read.facts === null ? statedMetadataBody(stated) : metadataBody(read.facts, read, stated, nowMs)
     const lastUsd = newestUsd(pair)
     const of = (window: TokenWindow) => ({ ...open[window], changePct: changeOf(open[window], lastUsd) })
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
@@ -75,7 +77,13 @@ export const tokenRoutes: FastifyPluginAsync<
       ),
       dependsOn: [mint],
       changesWith: 'minute',
-      ...ageLimit([read, liquidity])
+      ...ageLimit([read, liquidity, ageOf(read, nowMs)])
     }
   })
 }
+
+/** Limits an answer that states the age of a token's facts, until that age changes. */
+const ageOf = ({ facts, isCurrent }: KnownFacts, nowMs: number): Aged => ({
+  maxAgeMs: facts === null ? undefined : untilNextSecond(nowMs),
+  isCurrent
+})

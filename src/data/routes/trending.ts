@@ -78,7 +78,7 @@ export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     })
     const items = choice === null ? candidates.map(({ item }) => item) : choice(candidates)
     const data = items.slice(0, limit).map((item, index) => ({ ...item, rank: index + 1 }))
-    const limits = ageLimit(candidates.map(({ trend }) => trend.known))
+    const limits = ageLimit(candidates.flatMap(({ trend: { known, liquidity } }) => [known, liquidity]))
     return { body: { data, nextCursor: null }, dependsOn: [], changesWith: 'block', ...limits }
   })
 }

@@ -1,8 +1,7 @@
 import type { AccountServices } from '../../accounts/services.ts'
 import { mergedNames } from '../../accounts/bodies/metadata.ts'
-import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import type { DataNeeds } from './needs.ts'
-import { knownFacts, type KnownFacts } from './known-mint.ts'
+import { knownFacts, type Aged, type KnownFacts } from './known-mint.ts'
 import { namesStatedBy } from './stated-names.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { RANKED_WINDOW_NAMES, type Trend } from '../bodies/trending.ts'
@@ -28,13 +27,13 @@ const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
 /** A trend with the cached facts of the mint's accounts. */
 export interface KnownTrend extends Trend {
   readonly known: KnownFacts
-  /** Pools whose accounts were not read yet. */
-  readonly unread: readonly PoolRow[]
+  /** The readings of pools that its liquidity follows from. */
+  readonly liquidity: Aged & Pick<KnownFacts, 'confirm'>
 }
 
 /**
- * Cache of facts about ranked mints, valid until a block changes the mint, the head enters another minute, or the archive
- * or the past of the feed changes. A block changes few of the hundred largest mints.
+ * Cache of facts about ranked mints, valid until a block changes the mint, its accounts or those of its pools are read, the
+ * head enters another minute, or the archive or the past of the feed changes. A block changes few of the hundred largest mints.
  */
 export class Trends {
   readonly #storage: Pick<Storage, 'pools' | 'tokens'>
@@ -83,7 +82,7 @@ export class Trends {
     this.#market = market
     const key = keyOf(pubkeyMapKey(mint), window)
     const cached = this.#cached.get(key)
-    if (cached !== undefined && !this.#isOutdone(mint, cached)) return cached
+    if (cached !== undefined && (await isNewest(cached))) return cached
     const jumps = this.#jumps
     const trend = await this.#read(market, mint, RANKED_WINDOWS[window], head.blockTime)
     // A read that overlapped a commit, or a change of the past or the archive, may have missed the change.
@@ -91,17 +90,8 @@ export class Trends {
     return trend
   }
 
-  /**
-   * Tells whether a trend is stale: it was computed before the accounts of its mint or pools were read, and these have
-   * been read since.
-   */
-  #isOutdone(mint: Pubkey, { known, unread }: KnownTrend): boolean {
-    if (unread.some((pool) => this.#accounts?.pools.peek(pool) != null)) return true
-    return known.maxAgeMs === ANSWER_MS && knownFacts(this.#accounts, mint).facts !== null
-  }
-
   async #read(market: MarketStores, mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
-    const known = knownFacts(this.#accounts, mint)
+    const known = await knownFacts(this.#accounts, mint)
     const from = windowSpan(headTime, seconds).from
     const token = await this.#storage.tokens.get(mint)
     const [{ hours }, archived, { launch, pair, pools, value, liquidity }] = await Promise.all([
@@ -120,7 +110,7 @@ export class Trends {
       pair,
       venues: venuesSince(from, [...pools, ...archived]),
       known,
-      unread: liquidity.unread
+      liquidity
     }
   }
 
@@ -143,3 +133,9 @@ function venuesSince(from: number, pools: readonly PoolRow[]): VenueId[] {
 }
 
 const keyOf = (mapKey: string, window: RankedWindow): string => `${window} ${mapKey}`
+
+/** Tells whether no newer readings of accounts have replaced those of a trend. */
+async function isNewest({ known, liquidity }: KnownTrend): Promise<boolean> {
+  await Promise.all([known.confirm(), liquidity.confirm()])
+  return known.isCurrent() && liquidity.isCurrent()
+}

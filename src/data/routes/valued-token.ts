@@ -49,7 +49,7 @@ export async function readPricedToken(
   const pair = newestPair(paired)
   const minted = facts === null || samePubkey(mint, NATIVE_MINT) ? null : { ...suppliedBy(facts), slot }
   const isWhole = listed.length <= VALUED_POOLS_MAX
-  const { pools: valued, ...liquidity } = knownReserves(isWhole ? accounts : null, listed)
+  const { pools: valued, ...liquidity } = await knownReserves(isWhole ? accounts : null, listed)
   const value = tokenValue({ launch, minted, curve, pools: valued, pair })
   return { launch, curve, pair, pools: listed, value, liquidity }
 }

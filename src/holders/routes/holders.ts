@@ -190,7 +190,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
   /** Returns the account of a listed mint; null if it is unread and no node answers. Only Token-2022 waits for a node. */
   const mintOf = async (mint: Pubkey, { about }: HolderView) => {
-    const known = knownFacts(parts, mint)
+    const known = await knownFacts(parts, mint)
     if (known.facts !== null) return { account: known.facts.account, slot: known.slot }
     if (about.tokenProgram === 'spl-token') return null
     const [read] = await parts.mints.read([mint]).catch(() => [null])

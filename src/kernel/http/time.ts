@@ -36,9 +36,15 @@ export function millisecondsText(unixMs: number): string {
   return [secondsText(seconds), String(unixMs - seconds * 1000).padStart(3, '0')].join('.')
 }
 
-/** Returns the whole seconds since a time, at least 0; both are Unix milliseconds. */
+/**
+ * Returns the difference in whole seconds between two times in Unix milliseconds, at least 0. It changes with the second of
+ * the clock, so that all processes state the same age.
+ */
 export const ageSeconds = (atMs: number, nowMs: number): number =>
-  Math.max(0, Math.floor((nowMs - atMs) / 1000))
+  Math.max(0, Math.floor(nowMs / 1000) - Math.floor(atMs / 1000))
+
+/** Returns the milliseconds until an age changes. */
+export const untilNextSecond = (nowMs: number): number => 1000 - (Math.floor(nowMs) % 1000)
 
 function writeTwoDigits(at: number, number: number): void {
   const tens = Math.floor(number / 10)

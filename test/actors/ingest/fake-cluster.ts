@@ -168,6 +168,7 @@ export class FakeCluster {
       },
       recordCache: { bytes: 0, bytesMax: 0 },
       accountPages: null,
+      readings: null,
       waitingReads: 2,
       damage: [],
       failed: new Promise<Error>(() => undefined),

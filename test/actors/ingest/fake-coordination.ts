@@ -74,6 +74,7 @@ export class FakeCoordination {
       presence: null,
       sockets: null,
       slotFloors: null,
+      readings: null,
       shareAmong: () => undefined,
       limits: new RateWindow(10),
       get outage() {

@@ -22,6 +22,7 @@ const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   presence: null,
   sockets: null,
   slotFloors: null,
+  readings: null,
   shareAmong: () => undefined,
   outage: null,
   close: async () => undefined
