@@ -1,17 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { AnswerCache } from '../../src/rpc/answer-cache.ts'
-import { MethodTable } from '../../src/rpc/methods.ts'
-import { parseRequest } from '../../src/rpc/requests.ts'
-import { Gateway } from '../../src/rpc/rpc-gateway.ts'
 import { INVALID_REQUEST } from '../../src/rpc/rpc-error.ts'
 import { SharedFloorGateway } from '../../src/rpc/shared-floors.ts'
-import { SharedReads } from '../../src/rpc/shared-reads.ts'
 import { SlotFloors } from '../../src/rpc/slot-floors.ts'
 import type { SharedSlotFloors } from '../../storage/cluster/coordination.ts'
 import { randomRuns } from '../random-runs.ts'
 import { virtualClock } from '../virtual-time.ts'
-import { callerWith, fakeUpstreams, resultOf } from './fake-rpc.ts'
+import { backstepsOf, contextOf, gatewayOf } from './floor-gateways.ts'
 
 /** The floors of all processes, as a Redis has them. */
 class FakeFloors implements SharedSlotFloors {
@@ -28,39 +23,6 @@ class FakeFloors implements SharedSlotFloors {
     this.floors.set(keyId, raised)
     return raised
   }
-}
-
-const contextOf = () => ({
-  caller: callerWith(['rpc:read']),
-  batchMax: 100,
-  tracks: false,
-  signal: new AbortController().signal
-})
-
-/** One gateway of a fleet, whose only node is at a slot of its own and waits until it reaches a call's slot. */
-function gatewayOf(shared: FakeFloors | null) {
-  const node = { slot: 0, asked: [] as number[] }
-  const upstreams = fakeUpstreams(({ minSlot }) => {
-    node.asked.push(minSlot)
-    node.slot = Math.max(node.slot, minSlot)
-    return resultOf('1', node.slot)
-  })
-  const clock = virtualClock()
-  const floors = new SlotFloors()
-  const own = new Gateway({
-    methods: new MethodTable(),
-    reads: new SharedReads(upstreams, new AnswerCache(2 ** 20, clock), clock),
-    floors,
-    accounts: { answer: async () => ({ isForNode: true }) },
-    sends: null,
-    clock
-  })
-  const gateway = shared === null ? own : new SharedFloorGateway(own, floors, shared, clock)
-  const read = async (): Promise<number | null> => {
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getBalance', params: ['x'] }))
-    return (await gateway.answer(parseRequest(body, 100), contextOf())).facts.slot
-  }
-  return { clock, node, floors, read }
 }
 
 t.test(
@@ -137,3 +99,12 @@ t.test('shared floors that are unreachable, or do not answer in time, hold up no
   t.equal(await slow, 5)
   clearInterval(timer)
 })
+
+t.test(
+  'of 327 reads that alternate between two gateways, one with a lagging node, none goes back',
+  async (t) => {
+    t.equal(await backstepsOf(() => null), 25, 'before floors were shared')
+    const shared = new FakeFloors()
+    t.equal(await backstepsOf(() => shared), 0)
+  }
+)
