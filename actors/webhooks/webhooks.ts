@@ -103,8 +103,11 @@ export function webhooks<Needs extends WebhooksNeeds>(
     gauge('posts_in_flight', () => sender.inFlight ?? 0)
     gauge('posts_waiting', () => sender.waiting ?? 0)
     deps.metrics.show({ active, deactivated, behind })
-    // Null where another process delivers.
-    deps.local.serve((tenant, id) => owner.shard(tenantShard(tenant))?.delivery(tenant, id)?.buffered ?? null)
+    // On a shared store, all gateways show the stored number, so that they show the same.
+    if (!storage.isShared)
+      deps.local.serve(
+        (tenant, id) => owner.shard(tenantShard(tenant))?.delivery(tenant, id)?.buffered ?? null
+      )
     ready()
     try {
       await owner.run(draining, signal)

@@ -422,8 +422,8 @@ export interface EnabledWebhook {
   readonly last_status: number | null
   readonly last_error: string | null
   /**
-   * Events that wait for delivery. If another process delivers, their number at its last attempt, or at
-   * most 36 s ago; null before the first
+   * Events that wait for delivery. On a cluster, their number at the last attempt, or at most 36 s ago;
+   * null before the first
    */
   readonly buffered: number | null
   /** Events that were dropped since the webhook was created */
@@ -3360,8 +3360,8 @@ export interface Webhook {
   readonly last_status: number | null
   readonly last_error: string | null
   /**
-   * Events that wait for delivery. If another process delivers, their number at its last attempt, or at
-   * most 36 s ago; null before the first
+   * Events that wait for delivery. On a cluster, their number at the last attempt, or at most 36 s ago;
+   * null before the first
    */
   readonly buffered: number | null
   /** Events that were dropped since the webhook was created */

@@ -46,17 +46,24 @@ export const RETENTION: Product = {
     config.storage === 'embedded' ? [child('retention', retention({ clock }))] : []
 }
 
+/**
+ * Tells whether an empty store gets a demo key: that of a localnet, if no other process accepts it. On a cluster every gateway
+ * would, so the operator must ask for one.
+ */
+export const hasDemoKey = ({
+  source,
+  storage,
+  demoKey
+}: Pick<Kernel['config'], 'source' | 'storage' | 'demoKey'>): boolean =>
+  source === 'localnet' && (demoKey ?? storage === 'embedded')
+
 /** Returns the step that gives an empty store its first keys. */
 function prepareWith({ config, ports, onFirstKeys, get }: Kernel) {
   const demoKey = get(DEMO_KEY)
   return (storage: Storage): Promise<void> =>
     refusedOnFullDisk(config.dataDir, async () => {
-      const { adminKey, source, storage: engine, demoKey: isAsked } = config
-      const made = await bootstrapKeys(
-        storage,
-        { adminKey, hasDemo: source === 'localnet' && (isAsked ?? engine === 'embedded') },
-        ports.clock.now()
-      )
+      const { adminKey } = config
+      const made = await bootstrapKeys(storage, { adminKey, hasDemo: hasDemoKey(config) }, ports.clock.now())
       if (made === null) return
       onFirstKeys(made)
       if (made.demo !== null) await demoKey?.write(made.demo)

@@ -18,6 +18,10 @@ testWithCql(t, 'the localnet on CQL, as docker compose starts it', (t, server) =
       const environment = clusterEnvironment(server, ownKeyspace(t, server), redis.url)
       const dataDir = ownDirectory(t)
       const first = await startLocalnetProcess(t, dataDir, [], environment)
+      t.notOk(
+        first.stdout.some((line) => line.startsWith('demo key')),
+        'every gateway of the cluster would accept a demo key'
+      )
       const begun = await slotOf(first)
       await until(async () => (await slotOf(first)) > begun + 5, 'blocks come')
       for (const path of [

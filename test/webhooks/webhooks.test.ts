@@ -90,6 +90,26 @@ t.test('webhooks are listed in order of creation, with the progress of their del
   })
 })
 
+t.test('every gateway shows the stored number of waiting events, whoever delivers', async (t) => {
+  const app = await webhookClient(t)
+  const id = await app.make()
+  const documents = new Documents(app.storage.documents, WEBHOOK)
+  const stored = await documents.get(tenantShard('acme'), ['acme', id])
+  const other = app.another()
+  t.teardown(() => other.close())
+  const headers = { 'x-api-key': await app.makeKey(['webhooks']) }
+  const shown = async (): Promise<unknown[]> => {
+    const [one, two] = await Promise.all(
+      [app.app, other].map((gateway) => gateway.inject({ method: 'GET', url: `/v1/webhooks/${id}`, headers }))
+    )
+    t.equal(one!.body, two!.body)
+    return [one, two].map((answer) => answer!.json<{ readonly buffered: number | null }>().buffered)
+  }
+  t.strictSame(await shown(), [null, null], 'before the first attempt')
+  await documents.putHot(stored!, 1, { ...PROGRESS, buffered: 12 })
+  t.strictSame(await shown(), [12, 12])
+})
+
 t.test('a deleted webhook is unknown from then on', async (t) => {
   const app = await webhookClient(t)
   const id = await app.make()

@@ -41,7 +41,7 @@ export const webhookAnswer = z
     buffered: count('Events that wait for delivery')
       .nullable()
       .describe(
-        'Events that wait for delivery. If another process delivers, their number at its last attempt, or at most 36 s ago; null before the first'
+        'Events that wait for delivery. On a cluster, their number at the last attempt, or at most 36 s ago; null before the first'
       ),
     dropped_total: count('Events that were dropped since the webhook was created'),
     secret_hint: text('Last four characters of the secret')
