@@ -8,10 +8,13 @@ import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { retryWhileUnavailable, undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Poll interval of the head while notifications do not arrive, in milliseconds. */
+/** Poll interval of the head without notifications, in milliseconds: half of a slot's time. */
 const POLL_INTERVAL_MS = 200
-/** Poll interval while notifications bring the blocks, in milliseconds: the longest delay of the first that is lost. */
-const SLOW_POLL_INTERVAL_MS = 1_000
+/**
+ * Poll interval of the head since the last notification, in milliseconds. The chain has a block every 400 ms, so polls are rare
+ * beside notifications.
+ */
+const NOTIFIED_POLL_INTERVAL_MS = 1_000
 /** Blocks read from the journal at a time. The largest eight take several megabytes, and each read is a round trip. */
 const BLOCKS_PER_READ = 8
 
@@ -31,8 +34,8 @@ export interface Followed {
 /**
  * Publishes the blocks that another process commits on the feed of this one.
  *
- * L1. The store is the truth: a notification only triggers a poll. The first lost one costs `SLOW_POLL_INTERVAL_MS`, each
- *     further one `POLL_INTERVAL_MS`.
+ * L1. The store is the truth: a notification only triggers a poll. While notifications arrive, the store is read once for each
+ *     block. If a poll finds a block without one, notifications are lost: it polls at `POLL_INTERVAL_MS` until the next one.
  * L2. The feed continues block by block from its head, whichever process published it. If the journal no longer reaches
  *     back, or another process has amended published blocks, the feed jumps and reports it.
  * L3. Polling continues while the store is unavailable; an outage costs no restart.
@@ -70,24 +73,22 @@ export async function follow(
   deps: FollowDeps,
   end: AbortSignal
 ): Promise<void> {
-  const { feed, clock } = deps
   const wakeUp = new AutoResetEvent()
   let isNotified = false
-  /** Whether a notification brought the newest block. */
-  let isNotifiedInTime = false
-  const unfollow = hints?.subscribe(() => {
-    isNotified = true
+  let areLost = false
+  const unfollow = hints?.subscribe((slot) => {
+    isNotified ||= slot !== null
     wakeUp.set()
   })
   try {
     while (!end.aborted) {
-      const wasNotified = isNotified
+      const byHint = isNotified
       isNotified = false
-      const before = feed.head
+      const before = slotOf(deps.feed.head)
       await undefinedIfUnavailable(look(storage, deps, end))
-      if (feed.head !== before) isNotifiedInTime = wasNotified
-      const isSlow = isNotifiedInTime && hints?.available === true
-      await wakeUp.wait(clock, isSlow ? SLOW_POLL_INTERVAL_MS : POLL_INTERVAL_MS, end)
+      areLost = byHint ? false : areLost || slotOf(deps.feed.head) !== before
+      const isSlow = hints?.available === true && !areLost
+      await wakeUp.wait(deps.clock, isSlow ? NOTIFIED_POLL_INTERVAL_MS : POLL_INTERVAL_MS, end)
     }
   } finally {
     unfollow?.()
