@@ -1,6 +1,8 @@
 import type { Pubkey } from '../chain/pubkey.ts'
+import type { ActiveHours } from '../market/active-hours.ts'
 import type { ActivityHour, ActivityOf } from '../market/activity-rows.ts'
 import { bucketStart } from '../market/buckets.ts'
+import { MinuteColumns } from '../market/minute-columns.ts'
 import type { MintHours, MintHourSource } from '../market/mint-hours.ts'
 import { TIME_FALLS_MAX } from '../market/market-state.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
@@ -32,6 +34,13 @@ export function liveWindows({ activity, candles, solPrices }: Storage): WindowSt
     mintHours: async (mint, range, active) => ({
       hours: await activity.range('mint', mint, active === undefined ? range : { ...range, active }),
       earlierUsd: null
+    }),
+    ...(activity.minutesOfMint !== undefined && {
+      async mintMinutes(mint: Pubkey, range: { from: number; to: number }, active?: ActiveHours) {
+        const columns = new MinuteColumns()
+        const hours = await activity.minutesOfMint!(mint, { ...range, active }, columns)
+        return hours === null ? null : columns
+      }
     }),
     solPrice: (minute) => solPrices.atOrBefore(minute),
     archivedPools: async () => []

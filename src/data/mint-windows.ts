@@ -3,18 +3,22 @@ import type { ActiveHours } from '../market/active-hours.ts'
 import { digestOf } from '../market/block-digest.ts'
 import type { MintHourSource } from '../market/mint-hours.ts'
 import type { BlockCommit } from '../market/records.ts'
+import { foldColumns } from '../market/minute-columns.ts'
 import { RolledMint } from '../market/rolled-mint.ts'
 import { foldWindow, windowHours, type MintWindow } from '../market/windows.ts'
 import { SecondChanceCache, type CacheUse } from '../kernel/memory/second-chance-cache.ts'
+import { RecentKeys } from '../kernel/memory/recent-keys.ts'
 import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 
 const DAY = 86_400
 /** Bytes of memory by default: about 600 mints that trade in every minute of a day. */
 const BYTES_MAX = 128 * 2 ** 20
 
+type Spans<Name extends string> = Readonly<Record<Name, number>>
+
 /**
- * Rolling windows of mints. The last day of a requested mint is aggregated in memory and then follows the feed. Other
- * mints are read from the store.
+ * Rolling windows of mints. The last day of a mint that is requested again is aggregated in memory and then follows the feed.
+ * Other mints are read from the store.
  *
  * W1. A mint is aggregated only from hours that were read while no block was published, and gets each later block
  *     from the feed. If the read was ahead of the feed, the blocks in between only repeat its totals.
@@ -32,6 +36,8 @@ export class MintWindows implements CacheUse {
   #changes = 0
   /** The latest time of a block, Unix seconds. */
   #latest = -Infinity
+  /** Mints that were requested before: most mints are requested once, and rolling one takes longer than folding it. */
+  readonly #asked = new RecentKeys()
   /** The stores that provided the rolled mints. */
   #stores: MintHourSource
 
@@ -70,12 +76,17 @@ export class MintWindows implements CacheUse {
   async of<Name extends string>(
     mint: Pubkey,
     headTime: number,
-    spans: Readonly<Record<Name, number>>,
+    spans: Spans<Name>,
     options: { readonly traders: boolean; readonly active?: ActiveHours | undefined }
   ): Promise<Record<Name, MintWindow>> {
     const key = pubkeyMapKey(mint)
     const stores = this.#current()
     const known = this.#rolled.get(key)
+    if (known?.covers(headTime) !== true && !this.#asked.has(key)) {
+      this.#asked.add(key)
+      const folded = await foldOnce(stores, mint, headTime, spans, options)
+      if (folded !== null) return folded
+    }
     const rolled =
       known?.covers(headTime) === true ? known : await this.#roll(stores, mint, headTime, options.active)
     const windows = Object.entries<number>(spans).map(([name, seconds]) => {
@@ -133,4 +144,25 @@ export class MintWindows implements CacheUse {
     this.#changes++
     this.#rolled.clear()
   }
+}
+
+/** Folds windows of a mint from the store. Null if its minutes do not fit columns, or if the store has none. */
+async function foldOnce<Name extends string>(
+  stores: MintHourSource,
+  mint: Pubkey,
+  headTime: number,
+  spans: Spans<Name>,
+  options: { readonly traders: boolean; readonly active?: ActiveHours | undefined }
+): Promise<Record<Name, MintWindow> | null> {
+  if (stores.mintMinutes === undefined) return null
+  const { from, to } = windowHours(headTime, DAY)
+  const columns = await stores.mintMinutes(mint, { from, to }, options.active)
+  if (columns === null) return null
+  const windows: Partial<Record<Name, MintWindow>> = {}
+  for (const [name, seconds] of Object.entries<number>(spans)) {
+    const window = foldColumns(columns, headTime, seconds, options)
+    if (window === null) return null
+    windows[name as Name] = window
+  }
+  return windows as Record<Name, MintWindow>
 }

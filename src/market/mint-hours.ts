@@ -1,6 +1,7 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActiveHours } from './active-hours.ts'
 import type { ActivityHour, UsdPrice } from './activity-rows.ts'
+import type { MinuteColumns } from './minute-columns.ts'
 
 /** Hours of a mint, and the price from which later hours continue. */
 export interface MintHours {
@@ -20,4 +21,15 @@ export interface MintHourSource {
     range: { readonly from: number; readonly to: number; readonly limit: number },
     active?: ActiveHours
   ): Promise<MintHours>
+  /**
+   * Returns all of those hours as columns, which takes a fraction of the time; null if a sum does not fit. Absent in a source
+   * that does not read columns.
+   */
+  readonly mintMinutes?:
+    | ((
+        mint: Pubkey,
+        range: { readonly from: number; readonly to: number },
+        active?: ActiveHours
+      ) => Promise<MinuteColumns | null>)
+    | undefined
 }

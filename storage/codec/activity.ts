@@ -1,5 +1,7 @@
 import type { ActivityHour, ActivityMinute } from '../../src/market/activity-rows.ts'
-import type { ByteReader } from './byte-reader.ts'
+import * as column from '../../src/market/minute-columns.ts'
+import type { MinuteColumns } from '../../src/market/minute-columns.ts'
+import { LARGE, type ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { activityOfCodes } from './codes.ts'
 import { GrowingLists } from './growing-list.ts'
@@ -113,4 +115,54 @@ function readMinute(source: ByteReader, minute: number): ActivityMinute {
     openUsd: flags & OPEN_UNPRICED ? 'unpriced' : open,
     closeUsd: flags & CLOSE_UNPRICED ? 'unpriced' : close
   }
+}
+
+/** Reads an hour into columns, to the end of the source. Returns false if one of its sums does not fit. */
+export function readMinuteColumns(
+  source: ByteReader,
+  bytes: Uint8Array,
+  hour: number,
+  into: MinuteColumns
+): boolean {
+  const priorUsd = readUsdPrice(source)
+  const length = source.count()
+  const at = source.skip(length)
+  const first = into.length
+  for (let minute = hour; !source.atEnd;) {
+    minute += source.count()
+    if (!readMinuteColumn(source, minute, into)) return false
+  }
+  const traders = bytes.subarray(at, at + length)
+  into.hours.push({ hour, priorUsd, traders, first, minutes: into.length - first })
+  return true
+}
+
+/** Reads a minute, as `readMinute` does. */
+function readMinuteColumn(source: ByteReader, minute: number, into: MinuteColumns): boolean {
+  const place = into.add()
+  const { numbers } = into
+  const flags = source.byte()
+  numbers[place + column.MINUTE] = minute
+  numbers[place + column.TRADES] = source.count()
+  numbers[place + column.BUYS] = source.count()
+  numbers[place + column.SELLS] = source.count()
+  if (flags & OTHERS) for (let field = 0; field < 3; field++) source.count()
+  numbers[place + column.PRICED] = source.count()
+  const volumeMicroUsd = source.safeAmount()
+  const buyMicroUsd = source.safeAmount()
+  const sellMicroUsd = source.safeAmount()
+  const volumeCash = source.safeAmount()
+  if (Math.min(volumeMicroUsd, buyMicroUsd, sellMicroUsd, volumeCash) === LARGE) return false
+  numbers[place + column.VOLUME_MICRO_USD] = volumeMicroUsd
+  numbers[place + column.BUY_MICRO_USD] = buyMicroUsd
+  numbers[place + column.SELL_MICRO_USD] = sellMicroUsd
+  numbers[place + column.VOLUME_CASH] = volumeCash
+  // The volume in tokens, which no window of a mint has.
+  source.count()
+  const open = flags & OPEN_USD ? source.float() : Number.NaN
+  const isStated = (flags & MOVED) !== 0 || (flags & OPEN_USD) === 0
+  const close = !(flags & CLOSE_USD) ? Number.NaN : isStated ? source.float() : open
+  numbers[place + column.OPEN_USD] = flags & OPEN_UNPRICED ? column.UNPRICED : open
+  numbers[place + column.CLOSE_USD] = flags & CLOSE_UNPRICED ? column.UNPRICED : close
+  return true
 }

@@ -10,6 +10,9 @@ const floatView = new DataView(floatBytes.buffer)
 const halves = new Uint32Array(2)
 const joined = new BigUint64Array(halves.buffer)
 
+/** Stands for an amount that a double may not hold. */
+export const LARGE = -2
+
 /** Reads the bytes of a ByteWriter in the order of the writes. A read past the end throws a RangeError. */
 export class ByteReader {
   readonly #bytes: Uint8Array
@@ -71,6 +74,13 @@ export class ByteReader {
     }
   }
 
+  /** Reads an amount as a number; LARGE for an amount of 2^53 or more. */
+  safeAmount(): number {
+    const amount = this.count()
+    // A sum of more bits was rounded, but it is not below 2^53.
+    return amount <= Number.MAX_SAFE_INTEGER ? amount : LARGE
+  }
+
   float(): number {
     // Copying is faster than a view of each value's bytes.
     const start = this.#advance(8)
@@ -124,6 +134,11 @@ export class ByteReader {
   /** Skips the remaining bytes. */
   skipRest(): void {
     this.#at = this.#bytes.length
+  }
+
+  /** Skips bytes, and returns the place of the first. */
+  skip(length: number): number {
+    return this.#advance(length)
   }
 
   text(): string {

@@ -36,11 +36,9 @@ export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Arr
 
 /** Decodes a record. Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes were written under this key. */
 export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
-  return openRecord(
-    kind,
-    key,
-    bytes
-  )(HEAD_BYTES, (source) => {
+  assertSound(kind, key, bytes)
+  return decoded(kind, key, () => {
+    const source = new ByteReader(bytes, HEAD_BYTES)
     const value = kind.read(source, key)
     if (!source.atEnd) throw new RangeError('the value has more bytes than its contents')
     return value
@@ -51,17 +49,32 @@ export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array
 export type ReadField = <T>(place: number, read: (source: ByteReader) => T) => T
 
 /** Checks a record as `unpackRecord` does, and returns a function that reads its fields when they are needed. */
-export function openRecord(kind: Pick<RecordKind<unknown>, 'name'>, key: Key, bytes: Uint8Array): ReadField {
+export function openRecord(kind: Named, key: Key, bytes: Uint8Array): ReadField {
+  assertSound(kind, key, bytes)
+  return (place, read) => decoded(kind, key, () => read(new ByteReader(bytes, place)))
+}
+
+/** Returns the contents of a record, undecoded. Throws like `unpackRecord`. */
+export function contentsOf(kind: Named, key: Key, bytes: Uint8Array): Uint8Array {
+  assertSound(kind, key, bytes)
+  return bytes.subarray(HEAD_BYTES)
+}
+
+/** Runs the decoding of a record's contents. Throws STORAGE_UNAVAILABLE, naming the record, if they do not follow its layout. */
+export function decoded<T>(kind: Named, key: Key, decode: () => T): T {
+  try {
+    return decode()
+  } catch (cause) {
+    throw unreadable(kind, key, 'does not follow its layout', cause)
+  }
+}
+
+type Named = Pick<RecordKind<unknown>, 'name'>
+
+function assertSound(kind: Named, key: Key, bytes: Uint8Array): void {
   if (!isSoundRecord(key, bytes)) throw unreadable(kind, key, 'is damaged: its checksum does not match')
   if (bytes[0] !== VERSION)
     throw unreadable(kind, key, `has layout ${bytes[0]}, which this version does not know`)
-  return (place, read) => {
-    try {
-      return read(new ByteReader(bytes, place))
-    } catch (cause) {
-      throw unreadable(kind, key, 'does not follow its layout', cause)
-    }
-  }
 }
 
 /** Returns whether a value's bytes were written under this key, whatever their kind. */
@@ -76,12 +89,7 @@ function checksum(key: Key, bytes: Uint8Array): number {
   return crc32(bytes.subarray(HEAD_BYTES), crc32(key, bytes[0]))
 }
 
-function unreadable(
-  kind: Pick<RecordKind<unknown>, 'name'>,
-  key: Key,
-  what: string,
-  cause?: unknown
-): ServiceError {
+function unreadable(kind: Named, key: Key, what: string, cause?: unknown): ServiceError {
   return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${kind.name} ${key.toString('hex')} ${what}`, {
     cause
   })

@@ -1,8 +1,11 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { mayBeActive } from '../../src/market/active-hours.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
-import type { ActivityStore, RowHorizon } from '../port.ts'
-import { activityKind } from '../codec/activity.ts'
+import type { ColumnHour, MinuteColumns } from '../../src/market/minute-columns.ts'
+import type { ActivityStore, MinuteRange, RowHorizon } from '../port.ts'
+import { activityKind, readMinuteColumns } from '../codec/activity.ts'
+import { ByteReader } from '../codec/byte-reader.ts'
+import { decoded } from '../codec/record.ts'
 import type { Database } from './database.ts'
 import { horizonOf } from './horizon.ts'
 import { activityKey } from '../codec/keys.ts'
@@ -32,6 +35,7 @@ export function activityTable(database: Database): RecordTable<'activity'> {
         database.read((view) =>
           hoursIn(view, of, owner, { ...range, from: Math.max(range.from, horizonOf(view).time - HOUR + 1) })
         ),
+      minutesOfMint: (mint, range, into) => database.read((view) => minutesIn(view, mint, range, into)),
       mintsOfHour: (hour, page) => database.read((view) => mintsOfHour(view, hour, page))
     },
     stage(view, batch, block) {
@@ -64,6 +68,29 @@ function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): Maybe
     if (found !== null) hours.push(found)
   }
   return hours.reverse()
+}
+
+/** Adds hours to columns. Null if a sum does not fit, and for a range whose hours are not read one by one. */
+function minutesIn(
+  view: View,
+  mint: Pubkey,
+  { from, to, active }: MinuteRange,
+  into: MinuteColumns
+): readonly ColumnHour[] | null {
+  const first = Math.ceil(Math.max(from, horizonOf(view).time - HOUR + 1) / HOUR) * HOUR
+  if (to - first > KNOWN_HOURS_MAX * HOUR) return null
+  for (let hour = first; hour < to; hour += HOUR) {
+    if (active !== undefined && !mayBeActive(active, hour)) continue
+    const key = activityKey('mint', mint, hour)
+    const found = view.contents(activityKind, key)
+    if (found === null) continue
+    const isWhole =
+      found instanceof Uint8Array
+        ? decoded(activityKind, key, () => readMinuteColumns(new ByteReader(found), found, hour, into))
+        : into.addHour(found.value)
+    if (!isWhole) return null
+  }
+  return into.hours
 }
 
 async function scanned(view: View, of: ActivityOf, owner: Pubkey, range: Range): Promise<ActivityHour[]> {

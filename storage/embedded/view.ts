@@ -8,7 +8,7 @@ import type { CachedFact } from './cached-fact.ts'
 import { keyAfter, keyText } from '../codec/keys.ts'
 import type { Key, KeyRange } from '../codec/keys.ts'
 import { Packed } from './packed.ts'
-import { unpackRecord } from '../codec/record.ts'
+import { contentsOf, unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
@@ -93,6 +93,29 @@ export class View {
     return known === undefined ? this.#read(kind, key) : known
   }
 
+  /**
+   * The contents of a record's bytes, or its value if that is in memory, or null. A value that was not cached is then cached
+   * as bytes: for readers that decode it each time, and only the fields that they need.
+   */
+  contents<T>(kind: RecordKind<T>, key: Key): Uint8Array | { readonly value: T } | null {
+    const known = this.newest ? this.#hot.get(keyText(key)) : undefined
+    if (known instanceof Packed) return contentsOf(kind, key, known.bytes())
+    if (known !== undefined) return known === null ? null : { value: known as T }
+    const bytes = this.#bytes(kind, key)
+    if (bytes === undefined) {
+      this.#found(kind, key, undefined)
+      return null
+    }
+    try {
+      const contents = contentsOf(kind, key, bytes)
+      if (this.newest) this.#hot.set(keyText(key), new Packed(bytes), bytes.length)
+      return contents
+    } catch (error) {
+      if (error instanceof ServiceError) this.#damaged.meet(error.detail)
+      throw error
+    }
+  }
+
   /** The values of the keys, in their order, at once if all are cached; without `keep` no further ones are cached. */
   getMany<T>(kind: RecordKind<T>, keys: readonly Key[], keep = true): MaybePromise<(T | null)[]> {
     const values = keys.map((key) => this.hot(kind, key))
@@ -168,15 +191,17 @@ export class View {
   }
 
   #read<T>(kind: RecordKind<T>, key: Key): T | null {
+    return this.#found(kind, key, this.#bytes(kind, key))
+  }
+
+  #bytes(kind: Named, key: Key): Uint8Array<ArrayBuffer> | undefined {
     const damage = this.#damaged.at(key)
     if (damage !== null) throw damaged(kind, damage)
-    let bytes: Uint8Array | undefined
     try {
-      bytes = this.#level.getSync(key, { snapshot: this.#snapshot })
+      return this.#level.getSync(key, { snapshot: this.#snapshot }) as Uint8Array<ArrayBuffer> | undefined
     } catch (cause) {
       throw this.#unreadable(kind, cause)
     }
-    return this.#found(kind, key, bytes)
   }
 
   /** Reads the values that were not cached. */

@@ -14,6 +14,7 @@ import type {
   SolPriceRow,
   TradeRow
 } from '../../src/market/rows.ts'
+import type { ColumnHour, MinuteColumns } from '../../src/market/minute-columns.ts'
 
 /** The store of each record: its own, or by default that of its shape. */
 export type RecordStores = {
@@ -132,6 +133,13 @@ export interface SolPriceStore {
   atOrBefore(minute: number): Promise<SolPriceRow | null>
 }
 
+/** Selects hours: from ≤ hour < to. `active` are those with an event, as `ActivityStore.range` has them. */
+export interface MinuteRange {
+  readonly from: number
+  readonly to: number
+  readonly active?: ActiveHours | undefined
+}
+
 export interface ActivityStore extends RecordStore<'activity'> {
   /**
    * Hours of an owner with from ≤ hour < to that have an event, oldest first: the newest `limit` of them. `active` are the
@@ -147,6 +155,11 @@ export interface ActivityStore extends RecordStore<'activity'> {
       readonly active?: ActiveHours
     }
   ): Promise<ActivityHour[]>
+  /**
+   * Adds hours of a mint as `range` selects them to columns, oldest first. Null if one of their sums does not fit; then the
+   * columns are of no use. Absent in a store that does not read columns faster than objects.
+   */
+  minutesOfMint?(mint: Pubkey, range: MinuteRange, into: MinuteColumns): Promise<readonly ColumnHour[] | null>
   /**
    * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. The last written row
    * of an hour counts; a mint without trades in it is not listed. Of hours that began more than 26 hours before the head's

@@ -4,11 +4,12 @@ import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts
 import { mayBeActive } from '../../src/market/active-hours.ts'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import { changeOf, foldWindow, windowHours } from '../../src/market/windows.ts'
+import type { MinuteColumns } from '../../src/market/minute-columns.ts'
 import type { MintHourSource } from '../../src/market/mint-hours.ts'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { liveWindows } from '../../src/archive/window-stores.ts'
 import { MintWindows } from '../../src/data/mint-windows.ts'
-import type { Storage } from '../../storage/port.ts'
+import type { MinuteRange, Storage } from '../../storage/port.ts'
 import { ingest, MemoryStore } from '../market/memory-store.ts'
 import {
   anyChain,
@@ -63,7 +64,7 @@ const windowsAt = (hours: readonly ActivityHour[], time: number) =>
   Object.fromEntries(Object.entries(SPANS).map(([name, span]) => [name, foldWindow(hours, time, span)]))
 
 /** Returns a function that always returns the hours of one live store. */
-function storesOf(activity: Pick<Storage['activity'], 'range'>): () => MintHourSource {
+function storesOf(activity: Pick<Storage['activity'], 'range' | 'minutesOfMint'>): () => MintHourSource {
   const stores = liveWindows({ activity } as Storage)
   return () => stores
 }
@@ -144,6 +145,66 @@ t.test('a mint that is asked for again is not read again', async (t) => {
     t.strictSame(await answered(windows, TOKEN, store), await folded(TOKEN, store))
     t.equal(reads(), 1)
   }
+})
+
+/** The activity of a store in memory that also reads columns; `reads` lists what was read. */
+const columnsOf = (store: MemoryStore, reads: string[] = []) => ({
+  async range(_: string, mint: Pubkey, range: Range) {
+    reads.push('hours')
+    return hoursOf(store, mint, range)
+  },
+  async minutesOfMint(mint: Pubkey, { from, to, active }: MinuteRange, into: MinuteColumns) {
+    reads.push('columns')
+    const hours = hoursOf(store, mint, { from, to, limit: 99, ...(active !== undefined && { active }) })
+    return hours.every((hour) => into.addHour(hour)) ? into.hours : null
+  }
+})
+
+/** Windows over such a store, with a feed. */
+function followingColumns() {
+  const store = new MemoryStore()
+  const feed = new CommitFeed()
+  const reads: string[] = []
+  const windows = new MintWindows(storesOf(columnsOf(store, reads)), feed)
+  return { store, feed, windows, unfollow: windows.follow(), reads }
+}
+
+t.test('windows of a mint that is asked for once are folded from columns, and equal', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(anyChain, async (chain) => {
+      const [store, feed] = [new MemoryStore(), new CommitFeed()]
+      const state = store.restart()
+      for (const block of chain) {
+        feed.publish({ ...ingest(store, state, block, OPTIONS), log: [] })
+        const once = new MintWindows(storesOf(columnsOf(store)), feed)
+        for (const mint of MINTS) t.strictSame(await answered(once, mint, store), await folded(mint, store))
+        t.equal(once.size, 0)
+      }
+    }),
+    randomRuns(20, 6)
+  )
+})
+
+t.test('a mint is rolled once it is asked for again, and then not read', async (t) => {
+  const { store, feed, windows, unfollow, reads } = followingColumns()
+  const state = store.restart()
+  for (let n = 0; n < 5; n++) {
+    feed.publish({ ...ingest(store, state, block(n, NOON + n * 40, [buy(5n, 7n)]), OPTIONS), log: [] })
+    t.strictSame(await answered(windows, TOKEN, store), await folded(TOKEN, store))
+  }
+  t.strictSame(reads, ['columns', 'hours'])
+  t.equal(windows.size, 1)
+  unfollow()
+})
+
+t.test('a mint whose sums do not fit columns is rolled at once', async (t) => {
+  const { store, feed, windows, unfollow, reads } = followingColumns()
+  const state = store.restart()
+  const event = buy(2n ** 60n, 7n)
+  feed.publish({ ...ingest(store, state, block(0, NOON, [event]), OPTIONS), log: [] })
+  t.strictSame(await answered(windows, TOKEN, store), await folded(TOKEN, store))
+  t.strictSame(reads, ['columns', 'hours'])
+  unfollow()
 })
 
 t.test('no more mints are kept than the limit allows', async (t) => {

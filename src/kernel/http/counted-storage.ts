@@ -18,7 +18,7 @@ const READS: { readonly [Name in CountedName]: Reads<Storage[Name]> } = {
   launches: { ...GET, page: ({ offset = 0 }) => offset },
   pairs: { ...GET, ofMint: true, ofMints: true },
   solPrices: { ...GET, atOrBefore: true },
-  activity: { ...GET, range: true, mintsOfHour: true },
+  activity: { ...GET, range: true, minutesOfMint: true, mintsOfHour: true },
   tokens: { ...GET, list: true, compare: false },
   pools: { ...GET, ofMint: true, ofVaultOwner: true },
   curves: GET,
@@ -78,7 +78,12 @@ function countedStore(storage: Storage, name: CountedName, methods: object): obj
       return counting(read, reader, typeof reads === 'function' ? reads(...input) : 0)
     }
   ]
-  return Object.fromEntries(Object.entries(methods as Record<string, MethodReads>).map(counted))
+  // Some methods are optional; a caller sees which ones the store has.
+  const store: object | undefined = storage[name]
+  const present = Object.entries(methods as Record<string, MethodReads>).filter(
+    ([method]) => store === undefined || method in store
+  )
+  return Object.fromEntries(present.map(counted))
 }
 
 /** Counts the rows of a read before its reader continues with them. */
@@ -102,7 +107,8 @@ function rowsIn(found: unknown): number {
   }
   if (typeof found !== 'object' || found === null) return 1
   if ('rows' in found && Array.isArray(found.rows)) return rowsIn(found.rows)
-  if ('minutes' in found && Array.isArray(found.minutes))
-    return 1 + Math.floor(found.minutes.length / MINUTES_PER_ROW)
-  return 1
+  if (!('minutes' in found)) return 1
+  const { minutes } = found
+  const count = Array.isArray(minutes) ? minutes.length : typeof minutes === 'number' ? minutes : 0
+  return 1 + Math.floor(count / MINUTES_PER_ROW)
 }

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import { withActiveHour, type ActiveHours } from '../../../src/market/active-hours.ts'
 import type { ActivityHour } from '../../../src/market/activity-rows.ts'
+import { MinuteColumns } from '../../../src/market/minute-columns.ts'
 import type { HourlyMintVolume, Storage } from '../../port.ts'
 import { Choices } from '../choices.ts'
 import { hourlyMintVolumeOf } from '../model.ts'
@@ -57,7 +58,11 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
   t.test('a range has all hours with an event that a caller does not rule out', async (t) => {
     const { storage } = await open(t)
     const choices = new Choices(14)
-    const hours = [0, 1, 4, 5, 9].map((n) => sampleHour(choices, 'mint', mint, HOUR + 3_600 * n))
+    const hours = [0, 1, 4, 5, 9].map((n) => {
+      const hour = sampleHour(choices, 'mint', mint, HOUR + 3_600 * n)
+      const sums = { volumeMicroUsd: 5n, buyMicroUsd: 3n, sellMicroUsd: 2n, volumeCash: 7n }
+      return { ...hour, minutes: hour.minutes.map((minute) => ({ ...minute, ...sums })) }
+    })
     await commitHours(storage, hours)
     const active = hours.reduce<ActiveHours | undefined>(
       (known, { hour }) => withActiveHour(known, hour, false),
@@ -68,6 +73,13 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
         const range = { from, to, limit: 7 }
         const plain = await storage.activity.range('mint', mint, range)
         assert.deepStrictEqual(await storage.activity.range('mint', mint, { ...range, active }), plain)
+        const columns = new MinuteColumns()
+        const found = await storage.activity.minutesOfMint?.(mint, { ...range, active }, columns)
+        if (found === undefined || found === null) continue
+        t.strictSame(
+          found.map(({ hour, minutes }) => [hour, minutes]),
+          plain.map(({ hour, minutes }) => [hour, minutes.length])
+        )
       }
   })
 
