@@ -30,6 +30,24 @@ t.test(
   }
 )
 
+t.test('a long answer has one tag as text and as bytes, and another one if a byte differs', async (t) => {
+  const text = Array.from({ length: 40_000 }, (_, i) => String.fromCharCode(32 + (i % 95))).join('')
+  fc.assert(
+    fc.property(fc.integer({ min: 15_361, max: 40_000 }), fc.nat(), (length, at) => {
+      const content = text.slice(0, length)
+      const bytes = Buffer.from(content)
+      const { tag } = new Rendering(content)
+      t.match(tag, /^[\w-]{22}$/)
+      t.equal(new Rendering(bytes).tag, tag)
+      const other = Buffer.from(bytes)
+      other[at % length]! ^= 1
+      t.not(new Rendering(other).tag, tag)
+      t.not(new Rendering(bytes.subarray(0, -1)).tag, tag)
+    }),
+    { numRuns: 20 }
+  )
+})
+
 t.test('only a small text of ASCII is kept as text', async (t) => {
   t.type(new Rendering('a'.repeat(15 * 1024)).payload, 'string')
   t.type(new Rendering('a'.repeat(15 * 1024 + 1)).payload, Buffer)

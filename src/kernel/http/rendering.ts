@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createCipheriv, hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Fields } from './fields.ts'
@@ -10,6 +10,10 @@ const compress = promisify(gzip)
  * below the 16 KiB that Node writes without another allocation.
  */
 const TEXT_BYTES_MAX = 15 * 1024
+
+/** The checksum detects changes; it keeps no secret. So its key is the same for all answers, of all processes. */
+const TAG_KEY = Buffer.from('entity tag of an')
+const TAG_NONCE = Buffer.from('answer, long')
 
 /** Headers of one rendering. */
 export interface RenderingHeaders {
@@ -38,7 +42,8 @@ export class Rendering {
     this.length = Buffer.byteLength(content)
     const isSmallAscii = this.length <= TEXT_BYTES_MAX && this.length === content.length
     this.payload = typeof content === 'string' && !isSmallAscii ? bytesOf(content, this.length) : content
-    this.tag = hash('sha1', this.payload, 'base64url')
+    this.tag =
+      this.length > TEXT_BYTES_MAX ? longTag(this.payload as Buffer) : hash('sha1', this.payload, 'base64url')
   }
 
   /** Renders a copy of UTF-8, in the form in which it is sent fastest. */
@@ -72,6 +77,17 @@ export class Rendering {
   get size(): number {
     return this.length + (this.#packed?.length ?? 0)
   }
+}
+
+/**
+ * Returns the entity tag of long bytes: a checksum of 128 bits, the authentication tag of AES-GCM without a text. A page of
+ * 170 KB takes 8 µs, and 82 with SHA-1. Small texts take less time with SHA-1.
+ */
+function longTag(bytes: Buffer): string {
+  const cipher = createCipheriv('aes-128-gcm', TAG_KEY, TAG_NONCE)
+  cipher.setAAD(bytes)
+  cipher.final()
+  return cipher.getAuthTag().toString('base64url')
 }
 
 /** Allocates outside Node's pool, where a small cached answer would keep a whole slab alive. */

@@ -83,8 +83,9 @@ export function chargeCall(limits: RateCounter, budget: WorkBudget) {
     const { keyId, ratePerMinute: quota } = caller
     const charged = (calls: RateUse): void => {
       const work = calls.allowed ? budget.admit(caller, nowMs) : budget.look(caller, nowMs)
-      setFields(reply, rateFields(caller, { calls, work, units: null }))
+      // An admitted call gets its headers with its work, before the head of its answer is sent.
       if (calls.allowed && work.allowed) return done(undefined, calls)
+      setFields(reply, rateFields(caller, { calls, work, units: null }))
       void reply.header('retry-after', (calls.allowed ? work : calls).resetIn)
       done(calls.allowed ? workExceeded(caller, work) : quotaExceeded(quota, calls))
     }
