@@ -16,6 +16,8 @@ export interface MeasuredProcess {
   readonly listeningMs: number
   readonly stderr: readonly string[]
   rssMib(): number
+  /** Resident memory without mapped files, whose pages the system takes back when memory is short. */
+  anonymousMib(): number
   /** Processor time of all threads since the start, including ended ones, in steps of 10 ms. */
   cpuMs(): number
   /** Processor time of the threads that exist now, exact: for short spans of a process whose threads stay. */
@@ -71,11 +73,14 @@ export async function startMeasured(
 }
 
 /** Reads memory and processor time of any process from /proc. */
-export function figuresOf(pid: number): Pick<MeasuredProcess, 'pid' | 'rssMib' | 'cpuMs' | 'threadsCpuMs'> {
+export function figuresOf(
+  pid: number
+): Pick<MeasuredProcess, 'pid' | 'rssMib' | 'anonymousMib' | 'cpuMs' | 'threadsCpuMs'> {
   const stat = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
   return {
     pid,
     rssMib: () => (Number(stat('statm').split(' ')[1]) * PAGE_BYTES) / 2 ** 20,
+    anonymousMib: () => Number(/^RssAnon:\s+(\d+) kB$/m.exec(stat('status'))![1]) / 1_024,
     cpuMs() {
       const fields = stat('stat').split(') ')[1]!.split(' ')
       return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND

@@ -37,10 +37,13 @@ const { values, positionals } = parseArgs({
 })
 const [directory, trades = values.small === true ? '100000' : '1000000'] = positionals
 if (directory === undefined) throw new Error('missing argument DIRECTORY: where to build the store')
-/** Tokens and wallets of a scenario, at most. Every other one is measured; the others warm up. */
+/** Tokens and wallets of a scenario, at most. At most half of them are measured; the others warm up. */
 const urls = Number(values.urls ?? (values.small === true ? 400 : 1_600))
-/** Requests that warm up a side: before that, code is compiled. Lists with other limits are other URLs. */
-const WARM_UPS = 1_500
+/**
+ * Requests that warm up a side: before that, code is compiled. The service starts anew for each scenario, and the peer does not.
+ * Lists with other limits are other URLs. For prices and overviews, further tokens warm up.
+ */
+const WARM_UPS = 4_000
 const rounds = Number(values.rounds ?? (values.small === true ? 1 : 2))
 /** Rows that a list must have. */
 const PAGE = 100
@@ -62,8 +65,9 @@ try {
     (wallet) => storage.trades.ofWallet(wallet, { order: 'desc', limit: PAGE / 2 })
   )
   const head = (await storage.blocks.head())!
-  const priced = Array.from({ length: Math.min(urls, store.size.mints - 1) }, (_, n) =>
-    population.mint(1 + Math.floor((n * (store.size.mints - 1)) / urls))
+  const tokens = Math.min(urls / 2 + WARM_UPS, store.size.mints - 1)
+  const priced = Array.from({ length: tokens }, (_, n) =>
+    population.mint(1 + Math.floor((n * (store.size.mints - 1)) / tokens))
   )
   const tables = [
     await tradesOf(storage, listed),
@@ -135,10 +139,11 @@ async function addressesWith(
   return found
 }
 
-/** Measures both sides in turn, each URL once. Every other token or wallet warms up. */
+/** Measures both sides in turn, each URL once. The other tokens or wallets warm up. */
 async function measureScenario(paths: readonly string[], peer: MeasuredProcess): Promise<object> {
-  const measured = paths.filter((_, n) => n % 2 === 0)
-  const warming = warmUpsOf(paths.filter((_, n) => n % 2 > 0))
+  const step = Math.max(2, Math.ceil(paths.length / (urls / 2)))
+  const measured = paths.filter((_, n) => n % step === 0)
+  const warming = warmUpsOf(paths.filter((_, n) => n % step > 0))
   const ours: Measurement[] = []
   const theirs: Measurement[] = []
   let bytes = 0
@@ -170,7 +175,7 @@ async function measureScenario(paths: readonly string[], peer: MeasuredProcess):
 /** Returns enough URLs to warm up: the same lists with smaller limits follow the given ones. */
 function warmUpsOf(paths: readonly string[]): readonly string[] {
   const found = [...paths]
-  for (let less = 1; found.length < WARM_UPS && paths[0]!.includes('limit='); less++)
+  for (let less = 1; found.length < WARM_UPS && less < PAGE && paths[0]!.includes('limit='); less++)
     found.push(
       ...paths.map((path) => path.replace(/limit=(\d+)/, (_, limit) => `limit=${Number(limit) - less}`))
     )
