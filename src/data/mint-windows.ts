@@ -36,7 +36,7 @@ export class MintWindows implements CacheUse {
   #changes = 0
   /** The latest time of a block, Unix seconds. */
   #latest = -Infinity
-  /** Mints that were requested before: most mints are requested once, and rolling one takes longer than folding it. */
+  /** Mints whose price was requested before: most are requested once, and rolling a mint takes longer than folding it. */
   readonly #asked = new RecentKeys()
   /** The stores that provided the rolled mints. */
   #stores: MintHourSource
@@ -82,7 +82,8 @@ export class MintWindows implements CacheUse {
     const key = pubkeyMapKey(mint)
     const stores = this.#current()
     const known = this.#rolled.get(key)
-    if (known?.covers(headTime) !== true && !this.#asked.has(key)) {
+    // A view that counts traders is one of several of its token, and the others follow.
+    if (known?.covers(headTime) !== true && !options.traders && !this.#asked.has(key)) {
       this.#asked.add(key)
       const folded = await foldOnce(stores, mint, headTime, spans, options)
       if (folded !== null) return folded

@@ -29,6 +29,7 @@ import { randomRuns } from '../random-runs.ts'
 const SPANS = { '5m': 300, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
 const MINTS = [TOKEN, OTHER, key(3), SOL]
 const COUNTED = { traders: true }
+const UNCOUNTED = { traders: false }
 
 type Range = Parameters<Storage['activity']['range']>[2]
 
@@ -41,23 +42,23 @@ function hoursOf(store: MemoryStore, owner: Pubkey, { from, to, limit, active }:
 }
 
 /** Windows in a form that can be compared, with their change up to the mint's newest price. */
-async function answered(windows: MintWindows, mint: Pubkey, store: MemoryStore) {
+async function answered(windows: MintWindows, mint: Pubkey, store: MemoryStore, options = COUNTED) {
   const lastUsd = store.rows.maps.tokens.get(pubkeyMapKey(mint))?.lastUsd ?? null
   const active = store.rows.maps.tokens.get(pubkeyMapKey(mint))?.activeHours
-  const given = await windows.of(mint, store.head!.blockTime, SPANS, { ...COUNTED, active })
+  const given = await windows.of(mint, store.head!.blockTime, SPANS, { ...options, active })
   return Object.values(given).map((window) => [
     ...[window.from, window.to, window.trades, window.buys, window.sells, window.volumeMicroUsd],
-    ...[window.buyMicroUsd, window.sellMicroUsd, window.volumeCash, window.traders],
+    ...[window.buyMicroUsd, window.sellMicroUsd, window.volumeCash, options.traders ? window.traders : null],
     changeOf(window, lastUsd)
   ])
 }
 
 /** Returns the windows, folded from the store. */
-function folded(mint: Pubkey, store: MemoryStore) {
+function folded(mint: Pubkey, store: MemoryStore, options = COUNTED) {
   const { blockTime } = store.head!
   const hours = hoursOf(store, mint, windowHours(blockTime, 86_400))
   const fold = { of: async (_: Pubkey, time: number) => windowsAt(hours, time) }
-  return answered(fold as unknown as MintWindows, mint, store)
+  return answered(fold as unknown as MintWindows, mint, store, options)
 }
 
 const windowsAt = (hours: readonly ActivityHour[], time: number) =>
@@ -177,7 +178,8 @@ t.test('windows of a mint that is asked for once are folded from columns, and eq
       for (const block of chain) {
         feed.publish({ ...ingest(store, state, block, OPTIONS), log: [] })
         const once = new MintWindows(storesOf(columnsOf(store)), feed)
-        for (const mint of MINTS) t.strictSame(await answered(once, mint, store), await folded(mint, store))
+        for (const mint of MINTS)
+          t.strictSame(await answered(once, mint, store, UNCOUNTED), await folded(mint, store, UNCOUNTED))
         t.equal(once.size, 0)
       }
     }),
@@ -190,7 +192,7 @@ t.test('a mint is rolled once it is asked for again, and then not read', async (
   const state = store.restart()
   for (let n = 0; n < 5; n++) {
     feed.publish({ ...ingest(store, state, block(n, NOON + n * 40, [buy(5n, 7n)]), OPTIONS), log: [] })
-    t.strictSame(await answered(windows, TOKEN, store), await folded(TOKEN, store))
+    t.strictSame(await answered(windows, TOKEN, store, UNCOUNTED), await folded(TOKEN, store, UNCOUNTED))
   }
   t.strictSame(reads, ['columns', 'hours'])
   t.equal(windows.size, 1)
@@ -202,8 +204,18 @@ t.test('a mint whose sums do not fit columns is rolled at once', async (t) => {
   const state = store.restart()
   const event = buy(2n ** 60n, 7n)
   feed.publish({ ...ingest(store, state, block(0, NOON, [event]), OPTIONS), log: [] })
-  t.strictSame(await answered(windows, TOKEN, store), await folded(TOKEN, store))
+  t.strictSame(await answered(windows, TOKEN, store, UNCOUNTED), await folded(TOKEN, store, UNCOUNTED))
   t.strictSame(reads, ['columns', 'hours'])
+  unfollow()
+})
+
+t.test('windows with traders are rolled at the first request', async (t) => {
+  const { store, feed, windows, unfollow, reads } = followingColumns()
+  const state = store.restart()
+  feed.publish({ ...ingest(store, state, block(0, NOON, [buy(5n, 7n)]), OPTIONS), log: [] })
+  t.strictSame(await answered(windows, TOKEN, store), await folded(TOKEN, store))
+  t.strictSame(await answered(windows, TOKEN, store, UNCOUNTED), await folded(TOKEN, store, UNCOUNTED))
+  t.strictSame(reads, ['hours'])
   unfollow()
 })
 
