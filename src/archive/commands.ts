@@ -8,11 +8,16 @@ const IMPORT = [
   'scyllaTablets',
   'redisUrl',
   'rpcUrl',
+  'archiveRpcUrl',
   'venues',
   'usdMints'
 ] as const satisfies readonly SettingName[]
 
-const BACKFILL = [...IMPORT, 'archiveRpcUrl'] as const satisfies readonly SettingName[]
+/** The option of commands that read from nodes. */
+const REQUESTS_PER_SECOND = {
+  value: 'NUMBER',
+  meaning: 'requests to each node (default 5: half of what free plans of providers allow)'
+} as const
 
 const ARCHIVE: CommandGroup = {
   position: 110,
@@ -24,13 +29,15 @@ const ARCHIVE: CommandGroup = {
         'PATH is a file or a folder, with recorded blocks, trade rows (NDJSON, CSV, Parquet; gzip, zstd), or both. The service ' +
         'may run meanwhile, and serves what is imported within a minute (the first import on a cluster within six). A repeated ' +
         'run continues an interrupted one. Blocks and rows at or after the first indexed slot are left out. With --rpc-url, ' +
-        'transfer fees are read from the node. Exits with 1 if a block could not be read or a row was refused. --dry-run ' +
+        'transfer fees are read from the node. Times of slots that files name without a time are read from the archive node, or ' +
+        'from that of --rpc-url, once. Exits with 1 if a block could not be read or a row was refused. --dry-run ' +
         'checks rows and changes nothing.',
       operands: 'PATH…',
       options: {
         'dry-run': { meaning: 'check trade rows and print a report; nothing is imported' },
         map: { value: 'FILE', meaning: 'JSON file {"column": "field"} for files with columns of their own' },
         venue: { value: 'VENUE', meaning: 'venue of rows that name neither a venue nor a program' },
+        'requests-per-second': REQUESTS_PER_SECOND,
         json: { meaning: 'print the report as one JSON object' }
       },
       settings: IMPORT,
@@ -49,12 +56,9 @@ const ARCHIVE: CommandGroup = {
         'block could not be read.',
       operands: 'FROM..TO',
       options: {
-        'requests-per-second': {
-          value: 'NUMBER',
-          meaning: 'requests to each node (default 5: half of what free plans of providers allow)'
-        }
+        'requests-per-second': REQUESTS_PER_SECOND
       },
-      settings: BACKFILL,
+      settings: IMPORT,
       examples: [
         'millrace archive backfill 300000000..300999999 --archive-rpc-url https://NODE --data-dir ./data'
       ],

@@ -1,8 +1,9 @@
 import type { SlotRow } from '../market/rows.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** A slot row of trades from files, which names neither a parent nor a hash. */
-const isOfFiles = ({ parentSlot, blockhash }: SlotRow): boolean => parentSlot === null && blockhash === null
+/** Returns whether a slot has trades of files: such a slot names neither a parent nor a hash. */
+export const isOfFiles = ({ parentSlot, blockhash }: Pick<SlotRow, 'parentSlot' | 'blockhash'>): boolean =>
+  parentSlot === null && blockhash === null
 
 /** Returns what an archive knows of the chain: its whole blocks. Slots and times of files prove nothing. */
 export function wholeBlocks({ blocks, coverage }: Pick<Storage, 'blocks' | 'coverage'>) {

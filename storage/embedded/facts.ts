@@ -1,7 +1,14 @@
 import { ClassicLevel } from 'classic-level'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { formatRefusal } from '../../src/kernel/format-refusal.ts'
-import { FACT_LISTS, FACTS_FORMAT, type Fact, type FactList, type FactStore } from '../port/facts.ts'
+import {
+  FACT_LISTS,
+  FACTS_FORMAT,
+  OLDEST_FACTS_FORMAT,
+  type Fact,
+  type FactList,
+  type FactStore
+} from '../port/facts.ts'
 import { ARCHIVE_ENGINE } from './engine-options.ts'
 import type { Level } from './level.ts'
 import { unopened } from './unopened.ts'
@@ -30,10 +37,14 @@ const FORMAT_KEY = Buffer.from('format')
 
 async function checkFormat(level: Level): Promise<void> {
   const stored = await level.get(FORMAT_KEY)
-  if (stored === undefined) return level.put(FORMAT_KEY, Buffer.of(FACTS_FORMAT), { sync: true })
-  if (stored[0]! <= FACTS_FORMAT) return
+  const format = stored?.[0] ?? 0
+  if (format < FACTS_FORMAT) return level.put(FORMAT_KEY, Buffer.of(FACTS_FORMAT), { sync: true })
+  if (format === FACTS_FORMAT) return
   const what = `the store of the archive's facts in ${level.location}`
-  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, stored[0]!, FACTS_FORMAT))
+  throw new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    formatRefusal(what, format, FACTS_FORMAT, OLDEST_FACTS_FORMAT)
+  )
 }
 
 class EmbeddedFacts implements FactStore {

@@ -1,12 +1,17 @@
 /**
  * Lists of facts, which an archive is folded from. `state`: the state of the import. `mint`: decimals of mints. `block`: decoded
- * blocks, by slot. `row`: trades of files, by slot. `timed`: trades of files without a slot, by time.
+ * blocks, by slot. `row`: trades of files, by slot. `timed`: trades of files without a slot, by time. `time`: slots that files
+ * name without a time, and what nodes have answered about them, by slot.
  */
-export const FACT_LISTS = { state: 0, mint: 1, block: 2, row: 3, timed: 4 } as const
+export const FACT_LISTS = { state: 0, mint: 1, block: 2, row: 3, timed: 4, time: 5 } as const
 export type FactList = keyof typeof FACT_LISTS
 
-/** The format of facts: their keys, and the encodings of their values. Raised by every change that an earlier version would misread. */
-export const FACTS_FORMAT = 1
+/**
+ * The format of facts: their keys, and the encodings of their values. Raised by every change that an earlier version would
+ * misread. Format 2 has times of slots; an earlier version would fold an archive without them. Format 1 is read as it is.
+ */
+export const FACTS_FORMAT = 2
+export const OLDEST_FACTS_FORMAT = 1
 
 /** A fact. Position and key are its address in its list. */
 export interface Fact {

@@ -1,7 +1,14 @@
 import { systemPorts, type Ports } from '../../src/ports.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { formatRefusal } from '../../src/kernel/format-refusal.ts'
-import { FACT_LISTS, FACTS_FORMAT, type Fact, type FactList, type FactStore } from '../port/facts.ts'
+import {
+  FACT_LISTS,
+  FACTS_FORMAT,
+  OLDEST_FACTS_FORMAT,
+  type Fact,
+  type FactList,
+  type FactStore
+} from '../port/facts.ts'
 import { blob, CqlClient, mapBounded, type CqlRow } from './client.ts'
 import type { DriverOptions } from './driver.ts'
 import { startProblem } from './errors.ts'
@@ -70,14 +77,17 @@ const FORMAT_PLACE = [-1, 0n, 0n] as const
 
 async function checkFormat(client: CqlClient, keyspace: string): Promise<void> {
   const [row] = await client.read(SELECT_AT, FORMAT_PLACE)
-  if (row === undefined) {
+  const format = (row?.['value'] as Buffer | undefined)?.[0] ?? 0
+  if (format < FACTS_FORMAT) {
     const params = [...FORMAT_PLACE, Buffer.from('format'), Buffer.of(FACTS_FORMAT)]
     return client.write([{ statement: INSERT, params, bytes: KEY_BYTES }])
   }
-  const format = (row['value'] as Buffer)[0]!
-  if (format <= FACTS_FORMAT) return
+  if (format === FACTS_FORMAT) return
   const what = `the store of the archive's facts in the keyspace ${keyspace}`
-  throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, formatRefusal(what, format, FACTS_FORMAT))
+  throw new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    formatRefusal(what, format, FACTS_FORMAT, OLDEST_FACTS_FORMAT)
+  )
 }
 
 class CqlFacts implements FactStore {

@@ -70,6 +70,8 @@ export class FaultyNode {
   genesis = 'genesis-a'
   /** Requests in the order of arrival. */
   readonly requests: ReceivedRequest[] = []
+  /** Numbers of requests in the batches, in the order of arrival. */
+  readonly batches: number[] = []
   /** Number of injections of each fault, by its name. */
   readonly fired = new Map<string, number>()
   inFlight = 0
@@ -139,23 +141,54 @@ export class FaultyNode {
     try {
       const chunks: Buffer[] = []
       for await (const chunk of incoming) chunks.push(chunk as Buffer)
-      const request = JSON.parse(Buffer.concat(chunks).toString()) as RpcRequest
-      this.requests.push({
-        ...request,
-        headers: incoming.headers,
-        port: incoming.socket.remotePort!
-      })
-      const injected = this.#injected.find(({ left, aim }) => left > 0 && aim(request))
-      if (injected === undefined) return this.#answer(request, incoming, response)
-      injected.left--
-      this.fired.set(injected.name, (this.fired.get(injected.name) ?? 0) + 1)
-      await this.#misbehave(injected.fault, request, incoming, response)
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as RpcRequest | readonly RpcRequest[]
+      const batch = Array.isArray(body) ? (body as readonly RpcRequest[]) : [body as RpcRequest]
+      const { headers } = incoming
+      const port = incoming.socket.remotePort!
+      this.requests.push(...batch.map((request) => ({ ...request, headers, port })))
+      if (Array.isArray(body)) return await this.#serveBatch(batch, incoming, response)
+      const [request] = batch as [RpcRequest]
+      const fault = this.#injectedInto((aim) => aim(request))
+      if (fault === null) return this.#answer(request, incoming, response)
+      await this.#misbehave(fault, request, incoming, response)
     } catch {
       // The client has disconnected meanwhile.
       response.destroy()
     } finally {
       this.inFlight--
     }
+  }
+
+  /** Answers a batch: errors and results are injected into single requests, other faults into the whole. */
+  async #serveBatch(
+    batch: readonly RpcRequest[],
+    incoming: IncomingMessage,
+    response: ServerResponse
+  ): Promise<void> {
+    this.batches.push(batch.length)
+    const isOfOne = ({ kind }: Fault): boolean => kind === 'error' || kind === 'result'
+    const ofWhole = this.#injectedInto((aim, fault) => !isOfOne(fault) && batch.some(aim))
+    if (ofWhole !== null) return this.#misbehave(ofWhole, batch[0]!, incoming, response)
+    const answers = batch.map((request) => {
+      const fault = this.#injectedInto((aim, each) => isOfOne(each) && aim(request))
+      const outcome =
+        fault?.kind === 'error'
+          ? error(fault.code, fault.message)
+          : fault?.kind === 'result'
+            ? { result: fault.result }
+            : this.#outcome(request)
+      return { jsonrpc: '2.0', id: request.id, ...outcome }
+    })
+    response.end(JSON.stringify(answers))
+  }
+
+  /** Takes the earliest injected fault that matches; null if none does. */
+  #injectedInto(matches: (aim: Aim, fault: Fault) => boolean): Fault | null {
+    const injected = this.#injected.find(({ left, aim, fault }) => left > 0 && matches(aim, fault))
+    if (injected === undefined) return null
+    injected.left--
+    this.fired.set(injected.name, (this.fired.get(injected.name) ?? 0) + 1)
+    return injected.fault
   }
 
   async #misbehave(
@@ -233,7 +266,8 @@ export class FaultyNode {
         )
         return { result: slots.sort((a, b) => a - b).slice(0, limit) }
       }
-      case 'getBlock': {
+      case 'getBlock':
+      case 'getBlockTime': {
         const block = this.blocks.get(slot)
         if (slot < this.firstSlot)
           return error(
@@ -243,7 +277,7 @@ export class FaultyNode {
         if (slot > this.headSlot) return error(-32004, `Block not available for slot ${slot}`)
         if (block === undefined)
           return error(-32007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`)
-        return { result: block }
+        return { result: method === 'getBlock' ? block : block.blockTime }
       }
       default:
         return error(-32601, 'Method not found')

@@ -24,24 +24,30 @@ t.test('facts that another process has open are refused', async (t) => {
 
 const FACT = { position: 7, key: Uint8Array.of(1), value: Uint8Array.of(2, 3) }
 
-t.test('facts of the first version have no format, and are given theirs', async (t) => {
-  const place = `${directory}-first`
-  const first = await openEmbeddedFacts(place)
-  await first.put('block', [FACT])
-  await first.close()
-  await withRawStore(place, (raw) => raw.del(Buffer.from('format')))
-  const facts = await openEmbeddedFacts(place)
-  t.strictSame(await facts.at('block', 7), [FACT])
-  await facts.close()
-  t.strictSame(await withRawStore(place, (raw) => raw.get(Buffer.from('format'))), Buffer.of(FACTS_FORMAT))
-})
+t.test(
+  'facts of earlier formats, and of the first version, which states none, are given the newest',
+  async (t) => {
+    for (const format of [null, 1]) {
+      const place = `${directory}-${format}`
+      const first = await openEmbeddedFacts(place)
+      await first.put('block', [FACT])
+      await first.close()
+      const key = Buffer.from('format')
+      await withRawStore(place, (raw) => (format === null ? raw.del(key) : raw.put(key, Buffer.of(format))))
+      const facts = await openEmbeddedFacts(place)
+      t.strictSame(await facts.at('block', 7), [FACT])
+      await facts.close()
+      t.strictSame(await withRawStore(place, (raw) => raw.get(key)), Buffer.of(FACTS_FORMAT))
+    }
+  }
+)
 
 t.test('facts of a newer format are refused, by both formats and what to do', async (t) => {
   const place = `${directory}-newer`
   await (await openEmbeddedFacts(place)).close()
   await withRawStore(place, (raw) => raw.put(Buffer.from('format'), Buffer.of(9)))
   await t.rejects(openEmbeddedFacts(place), {
-    message: `the store of the archive's facts in ${place} has format 9, and this version reads format 1: start the version that wrote it or a later one, or restore a backup from before the upgrade (src/docs/upgrade.md)`
+    message: `the store of the archive's facts in ${place} has format 9, and this version reads formats 1 to 2: start the version that wrote it or a later one, or restore a backup from before the upgrade (src/docs/upgrade.md)`
   })
 })
 
@@ -64,7 +70,7 @@ testWithCql(t, 'facts on a CQL server', async (t, server) => {
     await change('0x09')
     await t.rejects(
       openCqlFacts(scyllaOptions(server, keyspace)),
-      /has format 9, and this version reads format 1: start/
+      /has format 9, and this version reads formats 1 to 2: start/
     )
     await change('0x01')
     await (await openCqlFacts(scyllaOptions(server, keyspace))).close()

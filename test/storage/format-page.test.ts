@@ -4,7 +4,7 @@ import t from 'tap'
 import { LOCALNET_FORMAT } from '../../src/localnet/bank/bank-store.ts'
 import { BACKUP_FORMAT } from '../../src/store/backup/manifest.ts'
 import { ARCHIVE_FORMAT, FORMAT, OLDEST_FORMAT } from '../../storage/embedded/format.ts'
-import { FACTS_FORMAT } from '../../storage/port/facts.ts'
+import { FACTS_FORMAT, OLDEST_FACTS_FORMAT } from '../../storage/port/facts.ts'
 import { schemaFiles } from '../../storage/scylla/schema.ts'
 import { ROOT } from '../house/sources.ts'
 
@@ -19,7 +19,7 @@ t.test('the page on upgrades states the formats that this version writes and rea
     'embedded store': [FORMAT, `${OLDEST_FORMAT} and ${FORMAT}`],
     'embedded archive': [ARCHIVE_FORMAT, `${OLDEST_FORMAT} to ${ARCHIVE_FORMAT}`],
     'keyspace of a cluster': [schema, `1 to ${schema}`],
-    'facts of the archive': [FACTS_FORMAT, FACTS_FORMAT],
+    'facts of the archive': [FACTS_FORMAT, `${OLDEST_FACTS_FORMAT} and ${FACTS_FORMAT}`],
     "the localnet's chain": [LOCALNET_FORMAT, LOCALNET_FORMAT],
     backup: [BACKUP_FORMAT, BACKUP_FORMAT]
   }
@@ -35,4 +35,5 @@ t.test('the newest version of the changelog says which formats it raises', async
   const [, newest] = page('CHANGELOG.md').split('\n## ')
   t.match(newest, `the embedded store to ${FORMAT}, that of an archive to ${ARCHIVE_FORMAT}`)
   t.match(newest, `the schema of a keyspace to ${(await schemaFiles()).at(-1)!.version}`)
+  t.match(newest, `that of an archive's facts to ${FACTS_FORMAT}`)
 })

@@ -25,13 +25,10 @@ import { backfillPlan, foreignChain, spanText } from './backfill-plan.ts'
 import { BackfillProgress } from './backfill-progress.ts'
 import { foldedEnds, onceASecond, runFold, settleSettings } from './fold-run.ts'
 import { archiveText, foldLines, fullDiskText } from './import-report.ts'
+import { requestsPerSecond, type NodeRateOption } from './node-rate.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
 import { recoverArchive } from './second-store.ts'
 
-/** Requests a second: half of what the free plans of node providers allow (10 in 2025), twice the rate of the chain. */
-export const REQUESTS_PER_SECOND = 5
-/** Maximum of that number: no node serves blocks faster. Arbitrary. */
-const REQUESTS_PER_SECOND_MAX = 1_000
 /** Blocks in flight: a block takes a second of the node's time, and 8 of the largest take 250 MB. */
 const PREFETCH = 8
 /** Time for which a block is requested before it counts as lost, in milliseconds. A node that restarts is back by then. */
@@ -40,10 +37,6 @@ const GIVE_UP_MS = 120_000
 const PROBES_MAX = 6
 const PROBE_BACKOFF = { floorMs: 1_000, ceilingMs: 15_000 }
 
-export interface BackfillOptions {
-  readonly 'requests-per-second'?: string | undefined
-}
-
 /** The backfill cannot begin; the message is for the operator. */
 class Refused extends Error {}
 
@@ -51,12 +44,12 @@ class Refused extends Error {}
  * Reads the blocks of a range of slots from the archive node into the archive, with progress. Resolves with 1 if a block
  * could not be read, and if the backfill was refused, failed or interrupted; with 2 for bad usage.
  */
-export async function backfillArchive(invocation: Invocation<BackfillOptions>): Promise<number> {
+export async function backfillArchive(invocation: Invocation<NodeRateOption>): Promise<number> {
   const { config, operands, options, interrupted, stderr } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
   const range = slotRange(operands[0]!)
   if (range === null) throw new BadUsage('give the first and the last slot, as in 300000000..300000999')
-  const rate = rateOf(options['requests-per-second'])
+  const rate = requestsPerSecond(options)
   if (config.archiveRpcUrl.length === 0) {
     complain('set MILLRACE_ARCHIVE_RPC_URL to a node that has these blocks')
     return 2
@@ -92,19 +85,10 @@ export async function backfillArchive(invocation: Invocation<BackfillOptions>): 
   }
 }
 
-function rateOf(text: string | undefined): number {
-  if (text === undefined) return REQUESTS_PER_SECOND
-  const rate = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (rate >= 1 && rate <= REQUESTS_PER_SECOND_MAX) return rate
-  throw new BadUsage(
-    `--requests-per-second is ${text}; it must be a whole number from 1 to ${REQUESTS_PER_SECOND_MAX}`
-  )
-}
-
-function nodesOf({ archiveRpcUrl }: Config, requestsPerSecond: number): RpcNode[] {
+function nodesOf({ archiveRpcUrl }: Config, rate: number): RpcNode[] {
   const { clock } = systemPorts
   return nodeAddresses(archiveRpcUrl).map((address) => {
-    const client = new RpcClient(address, clock, { requestsPerSecond, concurrency: PREFETCH })
+    const client = new RpcClient(address, clock, { requestsPerSecond: rate, concurrency: PREFETCH })
     return new RpcNode(client, clock, { commitment: 'finalized', isArchive: true })
   })
 }
@@ -129,7 +113,7 @@ async function backfill(
   range: SlotSpan,
   archive: OwnArchive,
   { nodes, genesis }: RangeNodes,
-  invocation: Invocation<BackfillOptions>,
+  invocation: Invocation<NodeRateOption>,
   complain: (line: string) => void
 ): Promise<number> {
   const { config, interrupted, stdout, stderr } = invocation
@@ -169,7 +153,7 @@ async function readSpans(
   due: readonly SlotSpan[],
   nodes: readonly RpcNode[],
   addition: Omit<BlockAddition, 'onBlock'>,
-  { stdout, stderr }: Invocation<BackfillOptions>,
+  { stdout, stderr }: Invocation<NodeRateOption>,
   complain: (line: string) => void
 ): Promise<boolean> {
   const progress = new BackfillProgress(due, systemPorts.clock, stderr)
@@ -203,7 +187,7 @@ async function comparedLive(
   archive: OwnArchive['storage'],
   nodes: readonly RpcNode[],
   genesis: string,
-  { config, interrupted }: Invocation<BackfillOptions>
+  { config, interrupted }: Invocation<NodeRateOption>
 ): Promise<SlotRow | null> {
   const live = (await isStoreThere(config)) ? await openStoreToRead(config, () => undefined) : null
   try {

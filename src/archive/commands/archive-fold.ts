@@ -11,7 +11,7 @@ import type { SlotRow, TradeRow } from '../../market/rows.ts'
 import { systemPorts } from '../../ports.ts'
 import { archiveStampFile } from '../../store/opening.ts'
 import type { Storage } from '../../../storage/port.ts'
-import { CanonicalBlocks } from '../facts/canonical-blocks.ts'
+import { CanonicalBlocks, HeadContradicted } from '../facts/canonical-blocks.ts'
 import type { FoldTally } from '../facts/held-back.ts'
 import { MintDecimals } from '../facts/mint-decimals.ts'
 import { readFoldNumber, recordFoldNumber } from '../fold-number.ts'
@@ -56,9 +56,15 @@ export async function foldFacts(archive: OwnArchive, tools: FoldTools): Promise<
     head !== null && (state.value.isStale || isOther || isPastLive || isMoved || storage.losses !== null)
   if (isStale) return refold(archive, tools)
   await state.change({ isStale: false, filling: null })
-  await foldInto(storage, archive, tools, archiveStampFile(tools.config), (hasHeldBack) =>
-    state.change({ hasHeldBack })
-  )
+  try {
+    await foldInto(storage, archive, tools, archiveStampFile(tools.config), (hasHeldBack) =>
+      state.change({ hasHeldBack })
+    )
+  } catch (error) {
+    if (!(error instanceof HeadContradicted)) throw error
+    await state.change({ isStale: true })
+    return refold(archive, tools)
+  }
   if (tools.signal.aborted) return { kind: 'interrupted', staying: null, replace: async () => undefined }
   await state.change({ firstLive: firstLive?.slot ?? null })
   const staying = await removeRemains(tools.config, archive)
@@ -152,6 +158,7 @@ async function foldInto(
         onCommitted: (blocks, { slots, trades }) => {
           for (const { whole } of blocks) if (whole !== null) ranges.add(whole)
           for (const slot of slots) progress.committed(slot)
+          tally.folded += slots.reduce((sum, slot) => sum + slot.trades, 0)
           tally.outliers += trades.filter(isOutlier).length
           stamp.committed()
           tools.onCommitted()

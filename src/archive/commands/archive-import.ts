@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto'
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { VenueId } from '../../chain/venue-id.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
@@ -9,8 +6,6 @@ import { isSystemError } from '../../kernel/cli/system-error.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import { systemPorts } from '../../ports.ts'
 import { importStanding } from '../../recorded/import-standing.ts'
-import { ProblemTally } from '../../recorded/problems.ts'
-import { scanRecorded, type RecordedIndex } from '../../recorded/scan.ts'
 import { unusableDirectory } from '../../store/data-directory.ts'
 import { archiveConfigOf, isStoreThere, openStoreToRead } from '../../store/opening.ts'
 import type { Storage } from '../../../storage/port.ts'
@@ -18,29 +13,28 @@ import { wholeBlocks } from '../whole-blocks.ts'
 import { FoldTally } from '../facts/held-back.ts'
 import { FactWriter } from '../facts/fact-writer.ts'
 import { MintDecimals } from '../facts/mint-decimals.ts'
-import type { Mapping } from '../rows/mapping.ts'
-import type { NamedRowFile, PathContent } from '../rows/path-content.ts'
+import type { PathContent } from '../rows/path-content.ts'
 import { RowCheck } from '../rows/row-check.ts'
 import { RefusalTally } from '../rows/row-refusal.ts'
 import { RowTally } from '../rows/row-tally.ts'
+import { TimeTally } from './slot-timing.ts'
 import { foldedEnds, onceASecond, runFold, settleSettings } from './fold-run.ts'
 import { isDiskFull } from '../../../actors/storage/disk-full.ts'
 import { refuseDamage } from '../../../actors/archive/fold-archive.ts'
 import { BlockTally, readBlocks } from './block-reading.ts'
-import { fullDiskText, importLines, problemText, progressText, type ImportOutcome } from './import-report.ts'
+import { fullDiskText, importLines, progressText, type ImportOutcome } from './import-report.ts'
+import { indexedFolders, Refused, type IndexedFolders } from './indexed-folders.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
+import { requestsPerSecond, type NodeRateOption } from './node-rate.ts'
+import { readingKey, type RowsReading } from './reading-key.ts'
 import { RefusedFile } from './refused-file.ts'
 import { readRows } from './row-reading.ts'
 import { recoverArchive } from './second-store.ts'
+import { readTimes } from './times-reading.ts'
 
-/** The import cannot begin; the message is for the operator. */
-class Refused extends Error {}
-
-/** How the rows of an import are read. */
-export interface RowsReading {
-  readonly mappings: readonly Mapping[]
-  /** Venue of rows that name none. */
-  readonly venue: VenueId | null
+/** The options of an import that concern its run and its report. */
+export interface ImportRunOptions extends NodeRateOption {
+  readonly json?: true | undefined
 }
 
 /**
@@ -51,21 +45,22 @@ export interface RowsReading {
 export async function importArchive(
   content: PathContent,
   reading: RowsReading,
-  invocation: Invocation<{ readonly json?: true | undefined }>
+  invocation: Invocation<ImportRunOptions>
 ): Promise<number> {
   const { config, interrupted, stderr } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
+  const rate = requestsPerSecond(invocation.options)
   const unusable = await unusableDirectory(config)
   if (unusable !== null) {
     complain(unusable)
     return 1
   }
   try {
-    const folders = await indexed(content, complain, interrupted)
+    const folders = await indexedFolders(content, complain, interrupted)
     await recoverArchive(config)
     const archive = await openOwnArchive(config, complain, interrupted)
     try {
-      return await new ArchiveImport(archive, content, folders, reading, invocation).run()
+      return await new ArchiveImport(archive, content, folders, reading, invocation, rate).run()
     } finally {
       await archive.close()
     }
@@ -81,52 +76,26 @@ export async function importArchive(
   }
 }
 
-/** The indexed folders, and the items of all folders that cannot be read. */
-interface Indexed {
-  readonly indexes: readonly RecordedIndex[]
-  readonly problems: ProblemTally
-}
-
-/** Indexes the folders with blocks. Rejects with Refused if there is nothing to import. */
-async function indexed(
-  { folders, rows, refusals }: PathContent,
-  complain: (line: string) => void,
-  signal: AbortSignal
-): Promise<Indexed> {
-  const problems = new ProblemTally((problem) => complain(problemText(problem)))
-  const indexes: RecordedIndex[] = []
-  for (const { directory, accepts } of folders) {
-    const index = await scanRecorded(directory, { problems, accepts, signal })
-    signal.throwIfAborted()
-    if (index.kind === 'indexed') indexes.push(index)
-    else if (rows.length === 0 && folders.length === 1)
-      throw new Refused(
-        `${directory} has no block, transaction or trade row that can be read; see \`millrace record --help\``
-      )
-  }
-  const [first] = refusals
-  if (indexes.length === 0 && rows.length === 0 && first !== undefined)
-    throw new Refused(`${first.file} cannot be read (${first.detail})`)
-  return { indexes, problems }
-}
-
 class ArchiveImport {
   readonly #archive: OwnArchive
   readonly #content: PathContent
-  readonly #folders: Indexed
+  readonly #folders: IndexedFolders
   readonly #reading: RowsReading
-  readonly #invocation: Invocation<{ readonly json?: true | undefined }>
+  readonly #invocation: Invocation<ImportRunOptions>
   readonly #config: Config
+  readonly #requestsPerSecond: number
   readonly #signal: AbortSignal
   readonly #tell: (text: () => string) => void
 
   constructor(
     archive: OwnArchive,
     content: PathContent,
-    folders: Indexed,
+    folders: IndexedFolders,
     reading: RowsReading,
-    invocation: Invocation<{ readonly json?: true | undefined }>
+    invocation: Invocation<ImportRunOptions>,
+    rate: number
   ) {
+    this.#requestsPerSecond = rate
     this.#archive = archive
     this.#content = content
     this.#folders = folders
@@ -152,6 +121,7 @@ class ArchiveImport {
     const blocks = new BlockTally()
     const fold = new FoldTally()
     let left = { live: 0, filesBefore: 0 }
+    let unchanging = { superseded: 0, repeated: 0 }
     const isRead = state.value.reading!.isDone
     if (isRead)
       this.#invocation.stderr('an interrupted import of these paths has read them: the fold continues')
@@ -162,6 +132,7 @@ class ArchiveImport {
         const writer = new FactWriter(facts, state, new MintDecimals(facts), head)
         await this.#readBlocks(writer, blocks, firstLive)
         left = await this.#readRows(writer, rows, refused, firstLive)
+        unchanging = writer.unchanging
         if (!this.#signal.aborted)
           await state.change({
             reading: { ...state.value.reading!, isDone: true, refusedBytes: refused.bytes }
@@ -170,11 +141,18 @@ class ArchiveImport {
     } finally {
       refused.close()
     }
+    const times = new TimeTally()
+    if (!this.#signal.aborted) await this.#readTimes(times, firstLive)
     const isRefolded = this.#signal.aborted ? false : await this.#fold(firstLive, fold)
+    if (!isRefolded) {
+      fold.superseded += unchanging.superseded
+      fold.repeated += unchanging.repeated
+    }
     const outcome: ImportOutcome = {
       blocks: isRead || this.#folders.indexes.length === 0 ? null : blocks,
       rows: isRead || (this.#content.rows.length === 0 && rows.refusals.total === 0) ? null : rows,
       left,
+      times,
       fold,
       isRefolded,
       problems: this.#folders.problems,
@@ -237,6 +215,21 @@ class ArchiveImport {
     })
   }
 
+  /** Reads times that files lack from nodes. */
+  async #readTimes(tally: TimeTally, firstLive: SlotRow | null): Promise<void> {
+    const { stderr } = this.#invocation
+    let requests = 0
+    await readTimes(this.#archive, {
+      ...{ config: this.#config, requestsPerSecond: this.#requestsPerSecond, firstLive, tally },
+      signal: this.#signal,
+      complain: (line) => stderr(`millrace: ${line}`),
+      onProgress: () => {
+        requests++
+        this.#tell(() => `times of slots: ${tally.given} read from the node, ${requests} requests`)
+      }
+    })
+  }
+
   /** Compares the folders with the archive and the live store. Resolves with the first indexed block. */
   async #compareChains(): Promise<SlotRow | null> {
     const { storage } = this.#archive
@@ -271,15 +264,4 @@ class ArchiveImport {
       stderr('millrace: the lease is lost, so another import may run now; rerun the command to continue')
     return this.#signal.aborted || !isComplete ? 1 : 0
   }
-}
-
-/** Names an import by its files and how they are read, so that an interrupted one is recognized. */
-async function readingKey({ rows, folders }: PathContent, { mappings, venue }: RowsReading): Promise<string> {
-  const aboutOf = async ({ path }: NamedRowFile): Promise<unknown> => {
-    const about = await stat(path).catch(() => null)
-    return [path, about?.size, about?.mtimeMs]
-  }
-  const files = await Promise.all(rows.map(aboutOf))
-  const text = JSON.stringify([files, folders.map(({ directory }) => directory), mappings, venue])
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -4,14 +4,13 @@ import { BUILT_IN_MAPPINGS } from '../rows/built-in-mapping.ts'
 import { readMappingFile } from '../rows/mapping-file.ts'
 import type { Mapping } from '../rows/mapping.ts'
 import { contentOfPaths } from '../rows/path-content.ts'
-import { importArchive } from './archive-import.ts'
+import { importArchive, type ImportRunOptions } from './archive-import.ts'
 import { dryRunRows } from './rows-dry-run.ts'
 
-export interface ImportOptions {
+export interface ImportOptions extends ImportRunOptions {
   readonly 'dry-run'?: true | undefined
   readonly map?: string | undefined
   readonly venue?: string | undefined
-  readonly json?: true | undefined
 }
 
 /** Imports recorded blocks and trade rows of files and folders, or checks the rows. */

@@ -4,6 +4,7 @@ import type { Archive } from '../archive.ts'
 import type { FoldTally, HeldBackReason } from '../facts/held-back.ts'
 import { contradictionLines, refusalLines, rowReport } from '../rows/row-report.ts'
 import type { RowTally } from '../rows/row-tally.ts'
+import type { MissingTimeReason, TimeTally } from './slot-timing.ts'
 import type { BlockTally } from './block-reading.ts'
 
 /** The outcome of an import. */
@@ -13,6 +14,7 @@ export interface ImportOutcome {
   /** Null if no file with rows was imported. */
   readonly rows: RowTally | null
   readonly left: { readonly live: number; readonly filesBefore: number }
+  readonly times: TimeTally
   readonly fold: FoldTally
   /** Whether all facts were folded again. */
   readonly isRefolded: boolean
@@ -57,7 +59,7 @@ export function importLines(outcome: ImportOutcome): {
   readonly json: object
   readonly isComplete: boolean
 } {
-  const { blocks, rows, left, fold, problems, refusedFile, archive, isRefolded } = outcome
+  const { blocks, rows, left, times, fold, problems, refusedFile, archive, isRefolded } = outcome
   const report = rows === null ? null : rowReport(rows, 0)
   const lines: string[] = []
   if (blocks !== null) {
@@ -80,12 +82,15 @@ export function importLines(outcome: ImportOutcome): {
       lines.push(`${left.live} rows are left out, because the index has their slots or will have them`)
     lines.push(...refusalLines(report.refusals), ...contradictionLines(report))
   }
-  lines.push(...foldLines(fold))
+  lines.push(...timeLines(times), ...foldLines(fold))
   if (refusedFile !== null) {
     const more = refusedFile.leftOut > 0 ? `; ${refusedFile.leftOut} more did not fit in` : ''
     lines.push(`refused rows are listed in ${refusedFile.path}${more}`)
   }
-  if (isRefolded) lines.push('the whole archive was folded again, because something was added before its end')
+  if (isRefolded)
+    lines.push(
+      `the whole archive was folded again (${fold.folded} trades), because something was added before its end`
+    )
   if (archive !== null) lines.push(`the archive has ${archiveText(archive)}`)
   const json = {
     blocks: blocks && {
@@ -96,8 +101,10 @@ export function importLines(outcome: ImportOutcome): {
       left_out: problems.counts
     },
     rows: report && { ...report, live: left.live, files_before: left.filesBefore },
+    times: { read: times.given, missing: Object.fromEntries(times.missing) },
     fold: {
       refolded: isRefolded,
+      trades: fold.folded,
       trades_of_files: fold.rows,
       repeated: fold.repeated,
       superseded: fold.superseded,
@@ -108,18 +115,39 @@ export function importLines(outcome: ImportOutcome): {
     first_slot: archive?.first.slot ?? null,
     last_slot: archive?.last.slot ?? null
   }
-  const isComplete = (report?.refused ?? 0) === 0 && fold.heldBackTotal === 0 && lostItems(problems) === 0
+  const isHeldBack = fold.heldBackTotal > 0 || times.missingTotal > 0
+  const isComplete = (report?.refused ?? 0) === 0 && !isHeldBack && lostItems(problems) === 0
   return { lines, json, isComplete }
 }
 
 /** Why rows are held back, and what supplies what they lack. */
 const HELD_BACK_TEXTS: Readonly<Record<HeldBackReason, string>> = {
   'unknown-time':
-    'nothing states the time of their slots: import a file with times, or read the slots with `archive backfill`',
+    'nothing states the time of their slots: set MILLRACE_ARCHIVE_RPC_URL, import a file with times, or read the slots with ' +
+    '`archive backfill`',
   'time-contradicts-slot': 'an earlier slot has a later time',
   'unknown-decimals': 'nothing states the decimals of a mint: import a file or blocks that do',
   'decimals-contradict': 'a block, or another row, states other decimals of a mint',
   'no-position': 'their slots have more than 65,536 trades'
+}
+
+/** Why slots have no time, and what helps. */
+const MISSING_TIME_TEXTS: Readonly<Record<MissingTimeReason, string>> = {
+  'no-node': 'set MILLRACE_ARCHIVE_RPC_URL or MILLRACE_RPC_URL, and rerun the command',
+  'no-answer': 'the node did not answer; rerun the command to ask it again',
+  'no-method': 'the node does not have getBlockTime; set MILLRACE_ARCHIVE_RPC_URL to one that does',
+  'no-time': 'the node has no time of them',
+  'no-block': 'by the node, the chain has no block there',
+  'not-stored': 'the node does not store them; set MILLRACE_ARCHIVE_RPC_URL to one that does',
+  'other-chain': 'the node is of another chain'
+}
+
+/** Says which times were read from a node, in lines. */
+function timeLines({ given, missing }: TimeTally): string[] {
+  const lines = given > 0 ? [`times of ${given} slots are read from the node`] : []
+  for (const [reason, slots] of missing)
+    lines.push(`slots of files without a time, ${reason}: ${slots}; ${MISSING_TIME_TEXTS[reason]}`)
+  return lines
 }
 
 /** Says what a fold has done with rows of files, in lines. */

@@ -5,7 +5,7 @@ import type { PathContent } from '../rows/path-content.ts'
 import { RowCheck } from '../rows/row-check.ts'
 import { reportLines, rowReport } from '../rows/row-report.ts'
 import { RowTally } from '../rows/row-tally.ts'
-import type { RowsReading } from './archive-import.ts'
+import type { RowsReading } from './reading-key.ts'
 
 const PROGRESS_MS = 1_000
 

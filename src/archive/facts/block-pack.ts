@@ -43,11 +43,19 @@ export const unpackBlock = (pack: Fact): ArchivedBlock =>
  * Returns the pack of a slot that counts: of the newest decoder, then with the most venues, then with a hash, then the one
  * with the lowest key. So the choice does not depend on the order of imports.
  */
-export function chosenBlock(packs: readonly Fact[]): ArchivedBlock | null {
+export const chosenBlock = (packs: readonly Fact[]): ArchivedBlock | null => chosen(packs)?.archived ?? null
+
+/** Returns whether packs that are added to those of a slot change which one counts. */
+export function changesChoice(stored: readonly Fact[], added: readonly Fact[]): boolean {
+  const [before, after] = [chosen(stored), chosen([...stored, ...added])]
+  return before === null || after === null || !before.key.equals(after.key)
+}
+
+function chosen(packs: readonly Fact[]) {
   const ranked = packs
     .map((pack) => ({ key: Buffer.from(pack.key), archived: unpackBlock(pack) }))
     .sort((a, b) => rankOf(b.archived) - rankOf(a.archived) || Buffer.compare(a.key, b.key))
-  return ranked[0]?.archived ?? null
+  return ranked[0] ?? null
 }
 
 const rankOf = ({ decoderVersion, venues, block }: ArchivedBlock): number =>

@@ -4,6 +4,7 @@ import { TIME_FALLS_MAX } from '../../market/market-state.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { FactStore } from '../../../storage/port.ts'
 import { CHAIN_START } from '../rows/row-check.ts'
+import { isOfFiles } from '../whole-blocks.ts'
 import type { ArchivedRow } from './archived-row.ts'
 import type { ArchivedBlock } from './block-pack.ts'
 import { slotFacts, taken, timedRows, type SlotFacts } from './fact-groups.ts'
@@ -26,7 +27,7 @@ export interface CanonicalInput {
   /** The first indexed block, which the archive ends before; null if nothing is indexed. */
   readonly firstLive: Pick<SlotRow, 'slot' | 'blockTime'> | null
   /** The head of the archive's store, after which blocks are made; null for all. */
-  readonly after: Pick<SlotRow, 'slot' | 'blockTime'> | null
+  readonly after: Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot' | 'blockhash'> | null
   /** Whether some rows have no slot. */
   readonly hasTimed: boolean
   readonly tally: FoldTally
@@ -38,6 +39,12 @@ export interface CanonicalInput {
 const SLOTS_PER_SECOND = 2
 /** Trades of a slot that have cursors. */
 const TRADES_MAX = SIDE_BY_SIDE_POSITIONS / TRADE_POSITIONS
+
+/**
+ * The head is a slot of files whose time a later block contradicts (C2). So its trades are to be held back, which needs a fold of
+ * everything.
+ */
+export class HeadContradicted extends Error {}
 
 /** A known pair of a slot and its time. */
 interface Knot {
@@ -56,8 +63,9 @@ interface ReadySlot extends Knot {
  * order or the number of imports that stored them.
  *
  * C1. A whole block counts before rows of files of its slot. Slots from the first indexed one on are left out.
- * C2. The time of a slot without a whole block is the earliest that its rows state. Times do not fall: a slot that is up to a
- *     minute behind the one before it gets that one's time; otherwise its rows are held back.
+ * C2. The time of a slot without a whole block is the earliest that its rows state, or else the one that a node states. Times
+ *     do not fall: a slot that is up to a minute behind the one before it gets that one's time; otherwise its rows are held
+ *     back.
  * C3. A row without a slot has the place that its time has between the slots around it. It is left out if a slot of its
  *     second has its signature.
  * C4. A row is held back while something that it needs is unknown.
@@ -96,14 +104,16 @@ export class CanonicalBlocks {
   async *#slots(after: Knot | null): AsyncGenerator<ReadySlot, void> {
     const { facts, firstLive } = this.#input
     let before = after
+    let isFirst = after !== null && isOfFiles(this.#input.after!)
     /** A slot of files, which the next whole block may contradict. */
     let pending: ReadySlot | null = null
     for await (const each of slotFacts(facts, after === null ? 0 : after.slot + 1)) {
       if (firstLive !== null && each.slot >= firstLive.slot) break
+      if (isFirst && contradicts(each.whole, after!.time)) throw new HeadContradicted()
+      isFirst = false
       if (pending !== null) {
-        const isContradicted =
-          each.whole !== null && each.whole.block.blockTime < pending.time - TIME_FALLS_MAX
-        if (isContradicted) this.#holdBack('time-contradicts-slot', pending.rows.length)
+        if (contradicts(each.whole, pending.time))
+          this.#holdBack('time-contradicts-slot', pending.rows.length)
         else {
           yield pending
           before = pending
@@ -121,7 +131,10 @@ export class CanonicalBlocks {
     if (pending !== null) yield pending
   }
 
-  async #ready({ slot, whole, rows }: SlotFacts, before: Knot | null): Promise<ReadySlot | null> {
+  async #ready(
+    { slot, whole, rows, time: ofNode }: SlotFacts,
+    before: Knot | null
+  ): Promise<ReadySlot | null> {
     const trades = distinctTrades(rows)
     if (whole !== null) {
       this.#tally.superseded += trades.length
@@ -130,8 +143,8 @@ export class CanonicalBlocks {
     }
     this.#tally.repeated += rows.length - trades.length
     const times = trades.flatMap(({ fact }) => fact.blockTime ?? [])
-    if (times.length === 0) return this.#holdBack('unknown-time', trades.length)
-    const stated = Math.min(...times)
+    const stated = times.length === 0 ? ofNode : Math.min(...times)
+    if (stated === null) return this.#holdBack('unknown-time', trades.length)
     if (before !== null && stated < before.time - TIME_FALLS_MAX)
       return this.#holdBack('time-contradicts-slot', trades.length)
     const time = Math.max(stated, before?.time ?? stated)
@@ -251,6 +264,10 @@ const knotOf = ({ slot, blockTime }: Pick<SlotRow, 'slot' | 'blockTime'>): Knot 
 
 /** The knot before the first slot of the chain. */
 const BEFORE_ALL: ReadySlot = { slot: -1, time: CHAIN_START, whole: null, rows: [] }
+
+/** Returns whether a whole block says that a slot before it cannot have a time. */
+const contradicts = (whole: ArchivedBlock | null, time: number): boolean =>
+  whole !== null && whole.block.blockTime < time - TIME_FALLS_MAX
 
 const isFilled = ({ whole, rows }: ReadySlot): boolean => whole !== null || rows.length > 0
 

@@ -3,6 +3,7 @@ import { ERRORS, ServiceError } from '../../kernel/errors.ts'
 import type { ArchivedRow } from './archived-row.ts'
 import { chosenBlock, type ArchivedBlock } from './block-pack.ts'
 import { unpackRows } from './row-pack.ts'
+import { statedTime } from './slot-time.ts'
 
 /** All facts of a slot. */
 export interface SlotFacts {
@@ -10,6 +11,8 @@ export interface SlotFacts {
   /** The block that counts; null if only files have the slot. */
   readonly whole: ArchivedBlock | null
   readonly rows: readonly ArchivedRow[]
+  /** The time that a node states, in Unix seconds; null if none was asked, or none has it. */
+  readonly time: number | null
 }
 
 /**
@@ -22,22 +25,25 @@ const PACKS_MAX = 50_000
 export async function* slotFacts(facts: FactStore, from: number): AsyncGenerator<SlotFacts, void> {
   const blocks = positions(facts, 'block', from)
   const rows = positions(facts, 'row', from)
+  const times = positions(facts, 'time', from)
   try {
-    let [block, packs] = [await taken(blocks), await taken(rows)]
+    let [block, packs, time] = [await taken(blocks), await taken(rows), await taken(times)]
     while (block !== null || packs !== null) {
       const slot = Math.min(block?.position ?? Infinity, packs?.position ?? Infinity)
       const isBlock = block?.position === slot
       const isRows = packs?.position === slot
+      while (time !== null && time.position < slot) time = await taken(times)
       yield {
         slot,
         whole: isBlock ? chosenBlock(block!.packs) : null,
-        rows: isRows ? packs!.packs.flatMap(unpackRows) : []
+        rows: isRows ? packs!.packs.flatMap(unpackRows) : [],
+        time: time?.position === slot ? statedTime(time.packs) : null
       }
       if (isBlock) block = await taken(blocks)
       if (isRows) packs = await taken(rows)
     }
   } finally {
-    await Promise.all([blocks.return(), rows.return()])
+    await Promise.all([blocks.return(), rows.return(), times.return()])
   }
 }
 
@@ -49,12 +55,18 @@ export async function* timedRows(
     yield { time: position, rows: packs.flatMap(unpackRows) }
 }
 
+/** All facts at a position of a list. */
 interface Position {
   readonly position: number
   readonly packs: readonly Fact[]
 }
 
-async function* positions(facts: FactStore, list: FactList, from: number): AsyncGenerator<Position, void> {
+/** Yields the facts of each position of a list from one on, ascending. */
+export async function* positions(
+  facts: FactStore,
+  list: FactList,
+  from: number
+): AsyncGenerator<Position, void> {
   let packs: Fact[] = []
   for await (const chunk of facts.from(list, from))
     for (const fact of chunk) {

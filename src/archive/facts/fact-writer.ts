@@ -3,10 +3,13 @@ import type { ChainEvent } from '../../chain/events.ts'
 import { decimalsOf } from '../../market/listing.ts'
 import type { Fact, FactList, FactStore } from '../../../storage/port.ts'
 import type { ArchivedRow } from './archived-row.ts'
-import { packBlock, type ArchivedBlock } from './block-pack.ts'
+import { changesChoice, packBlock, type ArchivedBlock } from './block-pack.ts'
+import type { FoldTally } from './held-back.ts'
 import type { StoredState } from './import-state.ts'
 import type { MintDecimals } from './mint-decimals.ts'
-import { PACK_ROWS_MAX, packRows } from './row-pack.ts'
+import { PACK_ROWS_MAX, packRows, unpackRows } from './row-pack.ts'
+import { changesTrades } from './same-trade.ts'
+import { packSlotTime, type AbsentTimeReason } from './slot-time.ts'
 
 /** Rows that are sorted together: about 20 MB. */
 export const BATCH_ROWS = 20_000
@@ -17,12 +20,21 @@ const WRITE_FACTS = 1_000
 /** Mints with decimals that need no look-up, 100 bytes each. */
 const STATED_MAX = 500_000
 
+/** Facts of a position that are not stored yet, and those that are. */
+interface AddedFacts {
+  readonly position: number
+  readonly fresh: readonly Fact[]
+  readonly stored: readonly Fact[]
+}
+
 /**
  * Stores the facts of an import.
  *
  * W1. Facts that are stored already are not written again, so a repeated import changes nothing.
  * W2. Before a fact is stored that changes what the store was folded from, the state says that the store is stale. So the
  *     store and the facts agree after a crash at any moment.
+ * W3. A fact that changes no block makes nothing stale: a row of a slot with a whole block, a row that states no more of a
+ *     trade than others, and a block of an older decoder.
  */
 export class FactWriter {
   readonly #facts: FactStore
@@ -34,6 +46,8 @@ export class FactWriter {
   #rows: ArchivedRow[] = []
   #blocks: ArchivedBlock[] = []
   #isStale = false
+  #superseded = 0
+  #repeated = 0
 
   constructor(facts: FactStore, state: StoredState, decimals: MintDecimals, head: number | null) {
     this.#facts = facts
@@ -45,6 +59,11 @@ export class FactWriter {
   /** Number of rows that are not stored yet. */
   get pendingRows(): number {
     return this.#rows.length
+  }
+
+  /** Stored rows that changed no block, which a fold after the head does not read. */
+  get unchanging(): Pick<FoldTally, 'superseded' | 'repeated'> {
+    return { superseded: this.#superseded, repeated: this.#repeated }
   }
 
   /** Takes a row; `flush` stores it. */
@@ -68,6 +87,7 @@ export class FactWriter {
     for (const { block } of blocks)
       for (const { event } of block.entries)
         for (const mint of mintsOf(event)) await this.#stateDecimals(mint, decimalsOf(event, mint), true)
+    await this.#want(rows)
     const ofSlots = packsOf(rows, ({ fact }) => fact.slot)
     const ofTimes = packsOf(rows, ({ fact }) => (fact.slot === null ? fact.blockTime : null))
     const all: [FactList, Fact[]][] = [
@@ -78,29 +98,89 @@ export class FactWriter {
     for (const [list, facts] of all) await this.#store(list, facts)
   }
 
+  /** Stores the times that a node states for slots. Resolves once they are durable. */
+  async addTimes(times: ReadonlyMap<number, number>): Promise<void> {
+    const facts = Array.from(times, ([slot, time]) => packSlotTime(slot, { kind: 'time', time }))
+    await this.#store('time', facts)
+  }
+
+  /** Stores why a node gives no time of slots, so that it is not asked again. That changes no block. */
+  async noteAbsentTimes(node: number, reasons: ReadonlyMap<number, AbsentTimeReason>): Promise<void> {
+    const facts = Array.from(reasons, ([slot, reason]) =>
+      packSlotTime(slot, { kind: 'absent', reason, node })
+    )
+    await this.#put('time', await this.#notStored('time', facts))
+  }
+
+  /** Notes the slots that rows name without a time, before the rows are stored. That changes no block. */
+  async #want(rows: readonly ArchivedRow[]): Promise<void> {
+    const timed = new Map<number, boolean>()
+    for (const { fact } of rows)
+      if (fact.slot !== null) timed.set(fact.slot, timed.get(fact.slot) === true || fact.blockTime !== null)
+    const wanted = [...timed].filter(([, isTimed]) => !isTimed)
+    const facts = wanted.map(([slot]) => packSlotTime(slot, { kind: 'wanted' }))
+    await this.#put('time', await this.#notStored('time', facts))
+  }
+
   async #store(list: FactList, facts: readonly Fact[]): Promise<void> {
-    const fresh = await this.#notStored(list, facts)
+    const added = await this.#added(list, facts)
+    const fresh = added.flatMap((each) => each.fresh)
+    const changing = (await this.#changing(list, added)).map(({ position }) => position)
     if (fresh.length > 0 && list === 'timed') {
       this.#isStale = true
       await this.#state.change({ hasTimed: true })
     }
     const head = this.#head ?? -1
-    if (this.#state.value.hasTimed || fresh.some(({ position }) => position <= head))
-      this.#isStale ||= fresh.length > 0
+    if (changing.some((position) => position <= head || this.#state.value.hasTimed)) this.#isStale = true
     // A second store may have been folded further than the first.
-    if (fresh.length > 0) await this.#state.change({ filling: null, ...(this.#isStale && { isStale: true }) })
+    if (changing.length > 0)
+      await this.#state.change({ filling: null, ...(this.#isStale && { isStale: true }) })
     await this.#decimals.store()
-    for (let at = 0; at < fresh.length; at += WRITE_FACTS)
-      await this.#facts.put(list, fresh.slice(at, at + WRITE_FACTS))
+    await this.#put(list, fresh)
+  }
+
+  async #put(list: FactList, facts: readonly Fact[]): Promise<void> {
+    for (let at = 0; at < facts.length; at += WRITE_FACTS)
+      await this.#facts.put(list, facts.slice(at, at + WRITE_FACTS))
   }
 
   async #notStored(list: FactList, facts: readonly Fact[]): Promise<Fact[]> {
-    const fresh: Fact[] = []
+    return (await this.#added(list, facts)).flatMap(({ fresh }) => fresh)
+  }
+
+  /** Returns the facts that are not stored, by position, with those that are. */
+  async #added(list: FactList, facts: readonly Fact[]): Promise<AddedFacts[]> {
+    const added: AddedFacts[] = []
     for (const [position, each] of Map.groupBy(facts, (fact) => fact.position)) {
-      const stored = new Set((await this.#facts.at(list, position)).map(({ key }) => pubkeyMapKey(key)))
-      fresh.push(...each.filter(({ key }) => !stored.has(pubkeyMapKey(key))))
+      const stored = await this.#facts.at(list, position)
+      const keys = new Set(stored.map(({ key }) => pubkeyMapKey(key)))
+      const fresh = each.filter(({ key }) => !keys.has(pubkeyMapKey(key)))
+      if (fresh.length > 0) added.push({ position, fresh, stored })
     }
-    return fresh
+    return added
+  }
+
+  /** Returns the positions whose blocks change (W3). Those that nothing was folded from count as changed. */
+  async #changing(list: FactList, added: readonly AddedFacts[]): Promise<AddedFacts[]> {
+    const { hasTimed, filling } = this.#state.value
+    const head = hasTimed || filling !== null ? Infinity : (this.#head ?? -1)
+    const changing: AddedFacts[] = []
+    for (const each of added)
+      if (each.position > head || (await this.#changes(list, each))) changing.push(each)
+    return changing
+  }
+
+  async #changes(list: FactList, { position, fresh, stored }: AddedFacts): Promise<boolean> {
+    if (list === 'block') return changesChoice(stored, fresh)
+    if (list !== 'row') return true
+    const rows = fresh.flatMap(unpackRows)
+    if ((await this.#facts.at('block', position)).length > 0) {
+      this.#superseded += rows.length
+      return false
+    }
+    if (stored.length === 0 || changesTrades(stored.flatMap(unpackRows), rows)) return true
+    this.#repeated += rows.length
+    return false
   }
 
   /** Takes note of the decimals of a mint. If that changes rows that are folded, the store becomes stale. */

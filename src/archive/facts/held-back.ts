@@ -15,6 +15,8 @@ export type HeldBackReason = (typeof HELD_BACK_REASONS)[number]
 
 /** Rows that a fold has read, by what became of them. */
 export class FoldTally {
+  /** Trades that were folded: those after the end of the archive, or all of them if it is folded again. */
+  folded = 0
   /** Trades of files that are in the archive. */
   rows = 0
   /** Rows that repeat another row. */

@@ -1,5 +1,5 @@
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
-import type { FactLeg, TradeFact } from '../rows/trade-fact.ts'
+import type { FactLeg, FactPlace, TradeFact } from '../rows/trade-fact.ts'
 import type { ArchivedRow } from './archived-row.ts'
 import { rowText } from './row-pack.ts'
 
@@ -17,6 +17,21 @@ export function distinctTrades(rows: readonly ArchivedRow[]): ArchivedRow[] {
   const bySignature = Map.groupBy(rows, ({ fact }) => textOf(fact.signature))
   if (bySignature.size === rows.length) return [...rows]
   return [...bySignature.values()].flatMap((each) => (each.length === 1 ? each : ofTransaction(each)))
+}
+
+/** Returns whether rows that are added to those of a slot change its trades. */
+export function changesTrades(stored: readonly ArchivedRow[], added: readonly ArchivedRow[]): boolean {
+  const [before, after] = [stored, [...stored, ...added]].map((rows) => tradesText(distinctTrades(rows)))
+  return before !== after
+}
+
+/** Returns a text that is equal for equal trades. A line counts only where it decides the order. */
+function tradesText(trades: readonly ArchivedRow[]): string {
+  const isPlaced = ({ txIndex, ixIndex }: FactPlace): boolean => txIndex !== null && ixIndex !== null
+  return trades
+    .map((row) => `${isPlaced(row.fact.place) ? '' : row.line} ${rowText(row)}`)
+    .sort()
+    .join('\n')
 }
 
 const textOf = (bytes: Uint8Array): string =>

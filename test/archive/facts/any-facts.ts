@@ -89,13 +89,23 @@ export const anyRow: fc.Arbitrary<ArchivedRow> = fc
 
 /** A whole block of the same slots, whose transactions partly are those of rows. */
 export const anyBlock: fc.Arbitrary<ArchivedBlock> = fc
-  .record({ slot: fc.nat(SLOTS), version: fc.constantFrom(1, 2, 2), events: fc.nat(2) })
-  .map(({ slot, version, events }) => {
+  .record({
+    slot: fc.nat(SLOTS),
+    version: fc.constantFrom(1, 2, 2),
+    events: fc.nat(2),
+    late: fc.constantFrom(0, 0, 0, -200)
+  })
+  .map(({ slot, version, events, late }) => {
     const made = block(
       slot,
-      timeOf(slot),
+      timeOf(slot) + late,
       [buy(1_000_000_000n, 7_000_000n), solSale(140 + slot)].slice(0, events)
     )
     const entries = made.entries.map((entry, at) => ({ ...entry, signature: signature(at + 1) }))
     return { ...archivedBlock({ ...made, entries }), decoderVersion: version }
   })
+
+/** The time of a slot, as nodes state it. Two nodes may state different ones. */
+export const anySlotTime: fc.Arbitrary<{ readonly timedSlot: number; readonly time: number }> = fc
+  .record({ slot: fc.nat(SLOTS), late: fc.constantFrom(0, 0, 3, -100) })
+  .map(({ slot, late }) => ({ timedSlot: slot, time: timeOf(slot) + late }))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { CanonicalBlocks } from '../../../src/archive/facts/canonical-blocks.ts'
+import { CanonicalBlocks, HeadContradicted } from '../../../src/archive/facts/canonical-blocks.ts'
 import type { ArchivedRow } from '../../../src/archive/facts/archived-row.ts'
 import type { ArchivedBlock } from '../../../src/archive/facts/block-pack.ts'
 import { FactWriter } from '../../../src/archive/facts/fact-writer.ts'
@@ -11,29 +11,41 @@ import { isUnstated, type Trade } from '../../../src/chain/events.ts'
 import type { DecodedBlock } from '../../../src/market/block.ts'
 import { randomRuns } from '../../random-runs.ts'
 import { block, buy, NOON, OTHER, TOKEN } from '../../market/world.ts'
-import { anyBlock, anyRow, archivedBlock, rowOf, signature } from './any-facts.ts'
+import { anyBlock, anyRow, anySlotTime, archivedBlock, rowOf, signature } from './any-facts.ts'
 import { MemoryFacts } from './memory-facts.ts'
 
-type Item = ArchivedRow | ArchivedBlock
+/** The time of a slot, as a node states it. */
+interface SlotTime {
+  readonly timedSlot: number
+  readonly time: number
+}
+
+type Item = ArchivedRow | ArchivedBlock | SlotTime
 
 /** Stores facts by one import after another. */
 async function imported(imports: readonly (readonly Item[])[], facts = new MemoryFacts()) {
   const state = (await StoredState.read(facts)) ?? (await StoredState.begin(facts, newState(true)))
   for (const items of imports) {
-    const writer = new FactWriter(facts, state, new MintDecimals(facts), null)
-    for (const item of items) {
-      if ('block' in item) await writer.addBlock(item)
-      else writer.addRow(item)
-      // Batches of different lengths.
-      if (writer.pendingRows > 3) await writer.flush()
-    }
-    await writer.flush()
+    await addAll(new FactWriter(facts, state, new MintDecimals(facts), null), items)
   }
   return { facts, state }
 }
 
+async function addAll(writer: FactWriter, items: readonly Item[]): Promise<void> {
+  for (const item of items) {
+    if ('timedSlot' in item) await writer.addTimes(new Map([[item.timedSlot, item.time]]))
+    else if ('block' in item) await writer.addBlock(item)
+    else writer.addRow(item)
+    // Batches of different lengths.
+    if (writer.pendingRows > 3) await writer.flush()
+  }
+  await writer.flush()
+}
+
+type Stored = Awaited<ReturnType<typeof imported>>
+
 async function blocksOf(
-  { facts, state }: Awaited<ReturnType<typeof imported>>,
+  { facts, state }: Stored,
   more: Partial<ConstructorParameters<typeof CanonicalBlocks>[0]> = {}
 ): Promise<{ readonly blocks: DecodedBlock[]; readonly tally: FoldTally }> {
   const tally = new FoldTally()
@@ -60,9 +72,14 @@ const trades = ({ entries }: DecodedBlock): Trade[] => entries.map(({ event }) =
 t.test('any split and any order of the same facts give the same blocks', async (t) => {
   const property = fc.asyncProperty(
     fc
-      .array(fc.oneof({ weight: 5, arbitrary: anyRow }, { weight: 1, arbitrary: anyBlock }), {
-        maxLength: 40
-      })
+      .array(
+        fc.oneof(
+          { weight: 5, arbitrary: anyRow },
+          { weight: 1, arbitrary: anyBlock },
+          { weight: 1, arbitrary: anySlotTime }
+        ),
+        { maxLength: 40 }
+      )
       .chain((items) =>
         fc.record({
           items: fc.constant(items),
@@ -97,6 +114,91 @@ t.test('any split and any order of the same facts give the same blocks', async (
     }
   )
   await fc.assert(property, randomRuns(150))
+})
+
+t.test('an import that does not make the store stale changes no block that is folded', async (t) => {
+  let unchanging = 0
+  const items = fc.array(
+    fc.oneof({ weight: 6, arbitrary: anyRow }, { weight: 1, arbitrary: anyBlock }, anySlotTime),
+    { minLength: 1, maxLength: 6 }
+  )
+  const property = fc.asyncProperty(
+    fc.array(items, { minLength: 2, maxLength: 6 }),
+    fc.boolean(),
+    async (imports, hasSlots) => {
+      const facts = new MemoryFacts()
+      const state = await StoredState.begin(facts, newState(true))
+      let folded: DecodedBlock[] = []
+      for (const all of imports) {
+        const some = hasSlots ? all.filter((item) => !('fact' in item) || item.fact.slot !== null) : all
+        const head = folded.at(-1)?.slot ?? null
+        const count = facts.count('row')
+        const writer = new FactWriter(facts, state, new MintDecimals(facts), head)
+        await addAll(writer, some)
+        let hasHeldBack = false
+        const onHeldBack = async (): Promise<void> => void (hasHeldBack = true)
+        const { blocks } = await blocksOf({ facts, state }, { onHeldBack })
+        const isRefolded = state.value.isStale || (await contradictsHead({ facts, state }, folded.at(-1)))
+        if (!isRefolded && head !== null) {
+          t.strictSame(
+            blocks.filter(({ slot }) => slot <= head),
+            folded
+          )
+          if (facts.count('row') > count) unchanging++
+        }
+        await state.change({ isStale: false, hasHeldBack })
+        folded = blocks
+      }
+    }
+  )
+  await fc.assert(property, randomRuns(200))
+  t.ok(unchanging > 10, `${unchanging} imports add rows that change nothing`)
+})
+
+/** Returns whether a fold after the head says that the head is contradicted. */
+async function contradictsHead(stored: Stored, head: DecodedBlock | undefined): Promise<boolean> {
+  try {
+    await blocksOf(stored, { after: head ?? null })
+    return false
+  } catch (error) {
+    if (error instanceof HeadContradicted) return true
+    throw error
+  }
+}
+
+t.test('a block that contradicts the time of the head, if its trades are of files, is said', async (t) => {
+  const head = (await made([rowOf()])).blocks[0]!
+  const early = archivedBlock(block(11, NOON - 100, []))
+  const stored = await imported([[rowOf()], [early]])
+  t.ok(await contradictsHead(stored, head))
+  t.notOk(await contradictsHead(stored, { ...head, parentSlot: 9 }), 'a whole block stays')
+  t.strictSame((await blocksOf(stored)).blocks, [early.block], 'a fold of everything holds the trades back')
+  const later = await imported([[rowOf(), rowOf({ slot: 11 })], [archivedBlock(block(12, NOON - 100, []))]])
+  t.notOk(await contradictsHead(later, head), 'it is not the next slot')
+})
+
+t.test('facts that change no block do not make the store stale', async (t) => {
+  const whole = archivedBlock(block(10, NOON, [buy(1n, 2n)]))
+  const placed = rowOf({ slot: 11 })
+  const { facts, state } = await imported([[whole, placed]])
+  const added = async (...items: readonly Item[]) => {
+    const writer = new FactWriter(facts, state, new MintDecimals(facts), 12)
+    await addAll(writer, items)
+    return { isStale: state.value.isStale, ...writer.unchanging }
+  }
+  t.strictSame(
+    await added(
+      rowOf(),
+      rowOf({ signature: signature(2) }),
+      rowOf({ slot: 11, pool: null, trader: null }, 9),
+      {
+        ...archivedBlock(block(10, NOON, [])),
+        decoderVersion: 1
+      }
+    ),
+    { isStale: false, superseded: 2, repeated: 1 }
+  )
+  t.strictSame(await added(rowOf({ slot: 11, solUsd: 140 })), { isStale: true, superseded: 0, repeated: 0 })
 })
 
 t.test('a whole block counts before rows of its slot, and the newest decoder before others', async (t) => {

@@ -9,7 +9,15 @@ import { archiveConfigOf, openArchiveToRead, storeDirectory } from '../../../src
 import { runCommand } from '../../cli/run-command.ts'
 import { IS_LONG } from '../../random-runs.ts'
 import { configIn } from '../recorded-market.ts'
-import { csvText, fileBytes, ndjsonText, PUMP_MINT, WSOL, type SampleRow } from './sample-rows.ts'
+import {
+  csvText,
+  fileBytes,
+  ndjsonText,
+  PUMP_MINT,
+  signatureOf,
+  WSOL,
+  type SampleRow
+} from './sample-rows.ts'
 import { archived, FIRST_SLOT, FIRST_TIME, importing, tradeRows } from './trade-rows.ts'
 
 const ROWS = tradeRows(120)
@@ -79,10 +87,28 @@ t.test('rows after the end are appended, and a repeated import changes nothing',
   const early = fileOf(t, 'early.csv', ROWS.slice(0, 60))
   await importing(dataDir, early)
   const later = await importing(dataDir, fileOf(t, 'later.csv', ROWS.slice(50)))
-  t.match(later.lines.join('\n'), 'the whole archive was folded again', 'ten rows are in both files')
+  t.notMatch(later.lines.join('\n'), 'folded again', 'ten rows are in both files, and change nothing')
+  t.match(later.lines.join('\n'), /^10 rows repeat others$/m)
   const again = await importing(dataDir, early)
   t.notMatch(again.lines.join('\n'), 'folded again')
   t.strictSame(await archived(dataDir), whole)
+})
+
+t.test('a file of another vendor with the same trades folds none of them', async (t) => {
+  t.testdir()
+  const dataDir = dataFolder()
+  await importing(dataDir, join(root, 'whole.csv'))
+  const fewer = ROWS.map((row) => ({ ...row, trader: null, pool: null }))
+  const { code, lines } = await importing(dataDir, fileOf(t, 'fewer.csv', fewer), '--json')
+  t.equal(code, 0)
+  t.match(JSON.parse(lines[0]!), {
+    rows: { accepted: 120 },
+    fold: { refolded: false, trades: 0, repeated: 120 }
+  })
+  t.strictSame(await archived(dataDir), whole)
+  const another = [{ ...ROWS[3]!, signature: signatureOf(201) }]
+  const more = await importing(dataDir, fileOf(t, 'more.csv', another), '--json')
+  t.match(JSON.parse(more.lines[0]!), { fold: { refolded: true, trades: 121, repeated: 120 } })
 })
 
 t.test('NDJSON and Parquet give the same bytes, compressed too', async (t) => {
