@@ -36,6 +36,8 @@ export interface Storage extends RecordStores {
    * Whether other processes can have the store open. Such a store can be unavailable for a while, and recovers by itself.
    */
   readonly isShared: boolean
+  /** Maximum blocks of a group that becomes visible in one step (`commitAll`). */
+  readonly commitGroupMax: number
   /** The newest blocks, for processes that follow the commits of others; null if the store is not shared. */
   readonly journal: Journal | null
   /** Estimated bytes of records in memory, and the most that they may take. */

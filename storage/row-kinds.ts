@@ -59,7 +59,7 @@ const OTHER_KINDS = [
   kind('r', 'the list of pools', 'always', 'pools_by_mint'),
   kind('s', 'the list of launches by status', 'always'),
   kind('t', 'trades by mint', 'retention', 'trades_by_mint'),
-  kind('T', 'references to trades by wallet', 'always'),
+  kind('T', 'references to trades by wallet', 'always', 'references_by_wallet'),
   kind('u', 'gaps', 'needed', 'coverage', 'gap_edits'),
   kind('v', 'the format version', 'needed', 'schema_versions'),
   kind('w', 'trades by wallet', 'retention', 'trades_by_wallet'),

@@ -36,8 +36,8 @@ export interface ArchiveFoldDeps {
  * A1. Blocks are committed in order, several in one durable step, so that an interrupted fold continues after the head.
  * A2. No events of the stream are stored: an archive is never streamed.
  * A3. Resolves after the last block, or once `end` aborts and the folded blocks are committed.
- * A4. Blocks of one minute are folded at once, if the store commits them in one durable step. A cluster does not: its blocks
- *     are folded one by one, because a crash may leave some of them.
+ * A4. Blocks of one minute are folded at once, as many as the store makes visible in one step: a crash leaves all of them or
+ *     none.
  *
  * Rejects with the first failure, and with STORAGE_UNAVAILABLE for a damaged archive.
  */
@@ -72,7 +72,7 @@ export async function foldArchive(
       if (end.aborted) break
       const gap = gaps.next(canonical, deps.clock.now())
       if (gap !== null) await storage.coverage.addGap(gap)
-      if (!isSameMinute(minute[0], canonical) || storage.isShared) await foldTogether()
+      if (!isSameMinute(minute[0], canonical) || minute.length >= storage.commitGroupMax) await foldTogether()
       minute.push(canonical)
       if (entriesOf(minute) >= FOLD_TRADES_MAX) await foldTogether()
     }
@@ -138,13 +138,13 @@ class CommitRun {
     this.#folded = []
     this.#events = 0
     this.#writing = folded
-    const commits = folded.flatMap(({ fold }) => commitsOf(fold))
-    const last = commits.at(-1)
+    const groups = folded.map(({ fold }) => commitsOf(fold))
+    const last = groups.at(-1)?.at(-1)
     if (last === undefined) return
     const before = this.#before
     this.#before = last.slot.slot
     this.#written = (async () => {
-      await this.#storage.blocks.commitAll(commits, before)
+      await this.#storage.blocks.commitAll(groups, before)
       this.#writing = []
       for (const { blocks, fold } of folded) this.#onCommitted(blocks, fold)
     })()

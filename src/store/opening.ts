@@ -8,6 +8,7 @@ import { isOpenElsewhere } from '../../storage/embedded/unopened.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { FactStore, Storage } from '../../storage/port.ts'
 import type { StartWait } from '../../storage/scylla/start-wait.ts'
+import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import type { Config } from '../kernel/config/config.ts'
 import { ERRORS, ServiceError } from '../kernel/errors.ts'
 import { KEYSPACE_LENGTH_MAX } from './settings.ts'
@@ -69,10 +70,14 @@ export async function repairEmbeddedStore(
 export async function openStore(
   config: Config,
   ports: Ports = systemPorts,
-  startWait?: StartWait,
-  logSeconds = logSecondsOf(config)
+  startWait?: StartWait
 ): Promise<Storage> {
-  if (config.storage === 'embedded') return openEmbeddedStorage({ ...embeddedOptionsOf(config), logSeconds })
+  if (config.storage === 'embedded') return openEmbeddedStorage(embeddedOptionsOf(config))
+  return openKeyspace(config, { ports, ...(startWait !== undefined && { startWait }) })
+}
+
+/** Opens the keyspace of a store; `options` replaces what follows from the configuration. */
+async function openKeyspace(config: Config, options: Partial<ScyllaStorageOptions>): Promise<Storage> {
   const { records, indexes } = memoryBudget(config)
   // Imported only for a cluster: the driver costs 0.15 s of processor time and 20 MB.
   const { openScyllaStorage } = await import('../../storage/scylla/store.ts')
@@ -81,11 +86,10 @@ export async function openStore(
     replication: config.scyllaReplication,
     hasTablets: config.scyllaTablets,
     retentionSeconds: config.role.includes('ingest') ? retentionSecondsOf(config) : 'as it is',
-    logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
+    logSeconds: config.role.includes('ingest') ? logSecondsOf(config) : 'as it is',
     committedBytesMax: records,
     indexBytesMax: indexes,
-    ...(startWait !== undefined && { startWait }),
-    ports
+    ...options
   })
 }
 
@@ -102,6 +106,8 @@ export async function openStoreToRead(config: Config, onSnapshot: () => void): P
 
 /** Seconds for which the archive stores the stream's events, which are never read there. */
 const ARCHIVE_LOG_SECONDS = 60
+/** Blocks that an import flushes together to the tables of a cluster: rows that grow are written once for 26 s of the chain. */
+const ARCHIVE_FLUSH_BLOCKS = 64
 
 /**
  * Returns the configuration of the archive's store: an embedded store in its own folder below the data folder, or the
@@ -146,7 +152,13 @@ export async function openArchive(
 export async function openArchiveStore(store: Config, ports: Ports = systemPorts): Promise<Storage> {
   const archive = { ...store, role: ['ingest'] as Config['role'] }
   try {
-    if (store.storage !== 'embedded') return await openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
+    if (store.storage !== 'embedded')
+      return await openKeyspace(archive, {
+        ports,
+        isArchive: true,
+        logSeconds: ARCHIVE_LOG_SECONDS,
+        flushBlocks: ARCHIVE_FLUSH_BLOCKS
+      })
     const { records, engine } = importBudget(store)
     return await openEmbeddedStorage({
       ...embeddedOptionsOf(archive),
@@ -183,7 +195,7 @@ export async function openArchiveToRead(config: Config): Promise<Storage | null>
   if (!(await isStoreThere(archive))) return null
   if (config.storage === 'embedded')
     return openEmbeddedSnapshot({ ...embeddedOptionsOf(archive), isArchive: true })
-  return openStore({ ...archive, role: ['gateway'] })
+  return openKeyspace({ ...archive, role: ['gateway'] }, { isArchive: true })
 }
 
 /**

@@ -15,9 +15,9 @@ export function blockStore(database: Database, tables: RecordTables): BlockStore
     claim: () => database.read((view) => view.head),
     confirmClaim: async () => undefined,
     commit: (...block) => writer.commit(...block),
-    commitAll: async (blocks, after) => {
+    commitAll: async (groups, after) => {
       await database.write(async (view, batch) => {
-        const fresh = blocks.filter((block) => !isStored(block, view.head))
+        const fresh = groups.flat().filter((block) => !isStored(block, view.head))
         if (fresh.length === 0) return null
         assertFollows(after, view.head)
         return { kind: 'commit', head: await stageBlocks(tables, view, batch, fresh) }

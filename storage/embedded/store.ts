@@ -101,6 +101,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     programAccounts,
     holders,
     isShared: false,
+    commitGroupMax: Infinity,
     journal: null,
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }

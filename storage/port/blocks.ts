@@ -31,10 +31,11 @@ export interface BlockStore {
    */
   commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean>
   /**
-   * Stores consecutive blocks of one hour in as few durable steps as the store can. Readers see each block whole or not at
-   * all, and in order. For stores that get many blocks at once. `after` is as for `commit`.
+   * Stores consecutive blocks of one hour, in groups, in as few durable steps as the store can. Readers see each group whole or
+   * not at all, also after a crash, and groups in order. For stores that get many blocks at once. `after` is as for `commit`. A
+   * group has at most `commitGroupMax` blocks.
    */
-  commitAll(blocks: readonly BlockCommit[], after?: number): Promise<void>
+  commitAll(groups: readonly (readonly BlockCommit[])[], after?: number): Promise<void>
   /** The newest committed slot, null on an empty store. */
   head(): Promise<SlotRow | null>
   /** Tells whether a slot is committed. */

@@ -11,6 +11,8 @@ export interface ScyllaBase {
    * Reads the watermarks and the blocks between them. All blocks that were committed before the call are visible after it.
    */
   refresh(): Promise<void>
+  /** Whether the store is an archive: wallets refer to trades (`archived-trades.ts`). */
+  readonly isArchive: boolean
   /** Retention of rows of events; null means for ever. */
   readonly retentionSeconds: number | null
   /** Time to live of rows of the log; null means for ever. */

@@ -6,8 +6,8 @@ import type { RowList } from './row-list.ts'
 import { SLOTS_OWNER } from './row-lists.ts'
 import type { BlockWriter } from './writer.ts'
 
-/** Blocks that share one write of the watermark. */
-const COMMITS_AT_ONCE = 8
+/** Blocks that wait for their commit at once: two full groups, half of what the writer takes. */
+const WAITING_MAX = 32
 /** Slots that are read at once and searched; a longer range is bisected first. */
 const SLOTS_PER_READ = 500
 
@@ -19,17 +19,28 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
     claim: (token) => writer.claim(token),
     confirmClaim: () => writer.confirmClaim(),
     commit: (...block) => writer.commit(...block),
-    async commitAll(blocks, after) {
-      // The writer flushes blocks together.
-      const commits: Promise<boolean>[] = []
+    async commitAll(groups, after) {
+      const waiting: { readonly blocks: number; readonly answered: Promise<unknown> }[] = []
+      const faults: unknown[] = []
       let before = after
-      for (const block of blocks) {
-        commits.push(writer.commit(block, undefined, before))
-        before = block.slot.slot
-        if (commits.length >= COMMITS_AT_ONCE) await commits.at(-COMMITS_AT_ONCE)
+      for (const group of groups) {
+        // The writer flushes blocks together, so that further groups are given before earlier ones are answered.
+        while (waiting.reduce((sum, { blocks }) => sum + blocks, group.length) > WAITING_MAX) {
+          const oldest = waiting.shift()
+          if (oldest === undefined) break
+          await oldest.answered
+        }
+        if (faults.length > 0) break
+        const commits = group.map((block, at) => {
+          const commit = writer.commit(block, undefined, before, at + 1 < group.length)
+          before = block.slot.slot
+          return commit
+        })
+        const answered = Promise.all(commits).catch((error: unknown) => faults.push(error))
+        waiting.push({ blocks: group.length, answered })
       }
-      for (const result of await Promise.allSettled(commits))
-        if (result.status === 'rejected') throw result.reason
+      await Promise.all(waiting.map(({ answered }) => answered))
+      if (faults.length > 0) throw faults[0]
     },
     async head() {
       await base.refresh()

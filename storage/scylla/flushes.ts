@@ -59,6 +59,11 @@ export class Flushes {
     return this.isFilled(1) ? 0 : 2 * this.#options.flushBlocks - this.#base.visibility.memtable.blocks.length
   }
 
+  /** Tells whether the memtable takes some blocks at once. An empty one takes any group. */
+  hasRoom(blocks: number): boolean {
+    return this.room >= blocks || this.#base.visibility.memtable.blocks.length === 0
+  }
+
   /** Whether the tables have all committed blocks, and no flush is in flight. */
   get isDone(): boolean {
     return this.#current === null && this.#base.visibility.memtable.blocks.length === 0

@@ -3,6 +3,7 @@ import type { RecordName } from '../../src/market/records.ts'
 import type { AddressedName } from '../codec/records.ts'
 import type { OwnStores, RecordStores } from '../port.ts'
 import { activityTable } from './activity.ts'
+import { archivedTradeTable } from './archived-trades.ts'
 import type { ScyllaBase } from './base.ts'
 import { candleTable } from './candles.ts'
 import { launchTable } from './launches.ts'
@@ -25,7 +26,7 @@ export type RecordTables = { readonly [Name in RecordName]: Table<TableStores[Na
 /** The tables of every record. */
 export function recordTables(base: ScyllaBase): RecordTables {
   const own: Pick<RecordTables, keyof OwnStores> = {
-    trades: tradeTable(base),
+    trades: base.isArchive ? archivedTradeTable(base) : tradeTable(base),
     poolEvents: poolEventTable(base),
     log: logTable(base),
     candles: candleTable(base),

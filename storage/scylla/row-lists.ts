@@ -4,14 +4,14 @@ import type { LogChannel, LogEntry } from '../../src/market/log.ts'
 import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { logChannelCodes } from '../codec/codes.ts'
 import { KeyTable } from '../codec/key-table.ts'
-import { addressIn, logKey, pageKey, slotKey } from '../codec/keys.ts'
+import { addressIn, cursorOfPageKey, logKey, pageKey, slotKey } from '../codec/keys.ts'
 import type { PageList } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
 import { logEntryKind } from '../codec/log-entry.ts'
 import { poolEventCodec } from '../codec/pool-event.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
-import { tradeCodec } from '../codec/trade.ts'
+import { compactTradeCodec, tradeCodec } from '../codec/trade.ts'
 import type { RowListLayout } from './row-list.ts'
 
 /**
@@ -21,6 +21,8 @@ import type { RowListLayout } from './row-list.ts'
 const MINT_SLOTS = 4_096
 const POOL_SLOTS = 16_384
 const WALLET_SLOTS = 8_192
+/** A reference takes a quarter of a trade: 3.6 hours. */
+const REFERENCE_SLOTS = 32_768
 const SLOT_SLOTS = 65_536
 const LOG_SLOTS = 1_024
 
@@ -67,6 +69,30 @@ export const tradesByWallet: RowListLayout<TradeRow> = rowLayout(
   WALLET_SLOTS,
   rowKind('wallet trade', tradeCodec, (row) => row.user)
 )
+
+/** Trades by mint as archives write them: each layout reads the rows of both. */
+export const compactTradesByMint: RowListLayout<TradeRow> = {
+  ...tradesByMint,
+  kind: rowKind('trade', compactTradeCodec, (row) => row.mint)
+}
+
+/** A trade of a wallet in the list of the trade's mint. */
+export type WalletTrade = Pick<TradeRow, 'cursor' | 'mint' | 'user'>
+
+/** The mint of each trade of a wallet; its cursor is in the key. */
+export const referencesByWallet: RowListLayout<WalletTrade> = {
+  table: 'references_by_wallet',
+  slotsPerBucket: REFERENCE_SLOTS,
+  expires: null,
+  kind: {
+    name: 'wallet reference',
+    write: (out, { mint }) => out.fixed(mint, 32),
+    read: (source, key) => ({ cursor: cursorOfPageKey(key), mint: source.fixed(32), user: addressIn(key) }),
+    weigh: () => 200
+  },
+  cursorOf: ({ cursor }) => cursor,
+  storeKey: (owner, cursor) => pageKey('T', owner, cursor)
+}
 
 export const eventsByPool: RowListLayout<PoolEventRow> = rowLayout(
   'events_by_pool',

@@ -3,6 +3,7 @@ import { systemPorts } from '../../src/ports.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { ScyllaCrashPoint } from '../crash-points.ts'
 import type { Storage } from '../port.ts'
+import { hasReferences } from './archived-trades.ts'
 import type { ScyllaBase } from './base.ts'
 import { blockStore } from './blocks.ts'
 import { CqlClient } from './client.ts'
@@ -36,7 +37,7 @@ import type { StartWait } from './start-wait.ts'
 import { withMemtable } from './with-memtable.ts'
 import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
-import { BlockWriter } from './writer.ts'
+import { BLOCKS_TOGETHER_MAX, BlockWriter } from './writer.ts'
 
 /** Estimated bytes of records that the writer caches, so that it need not read the versions that it replaces. */
 const COMMITTED_BYTES_MAX = 64 * 2 ** 20
@@ -44,7 +45,7 @@ const INDEX_BYTES_MAX = 128 * 2 ** 20
 /** Tables of entries, most of which are of submissions and live as long as rows do. Each row states its own TTL. */
 const ENTRY_TABLES = ['document_entries', 'document_entries_buckets']
 /** Lists that find their rows by buckets. */
-const LISTS = 10
+const LISTS = 11
 /** Blocks that are flushed together, 13 s of the chain: a record that changes in each of them is written once. */
 const FLUSH_BLOCKS = 32
 
@@ -73,6 +74,11 @@ export interface ScyllaStorageOptions {
   readonly divided?: DividedKinds
   /** A flush of blocks to the tables begins at this number of blocks; commits wait for it at twice as many. */
   readonly flushBlocks?: number
+  /**
+   * Whether the store is an archive, which refers to trades of wallets instead of repeating them. Default: whether it has such
+   * references.
+   */
+  readonly isArchive?: boolean
   /** Wait of a start that may come before its servers, or at the same time as another process's. Absent means one try. */
   readonly startWait?: StartWait
   /** Called at each crash point; tests end the process there. */
@@ -140,6 +146,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     client,
     visibility,
     refresh: () => watermarkReader.refresh(),
+    isArchive: options.isArchive ?? (await hasReferences(client)),
     retentionSeconds: knownOf(options.retentionSeconds),
     logTtlSeconds: knownOf(logTtlOf(options.logSeconds)),
     indexBytesMax: (options.indexBytesMax ?? INDEX_BYTES_MAX) / LISTS
@@ -207,6 +214,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       ])
     }),
     isShared: true,
+    commitGroupMax: BLOCKS_TOGETHER_MAX,
     journal: new CommitJournal(base, slotList),
     usage: () => usageOf(client, options.keyspace),
     // Rows have a time to live.

@@ -30,4 +30,4 @@ export function tradeTable(base: ScyllaBase): Table<TradeStore> {
 }
 
 /** A trade without a cash side has a row for each mint, and its trader made it once. Some imported trades have no trader. */
-const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor && !isUnstated(row, 'user')
+export const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor && !isUnstated(row, 'user')

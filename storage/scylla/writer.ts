@@ -30,9 +30,9 @@ const BATCHES_AT_ONCE = 8
 const COMMITS_WAITING_MAX = 64
 /**
  * Maximum blocks that share a watermark, and their packed bytes. Further blocks wait for the next one, so that a batch stays
- * within the server's bounds.
+ * within the server's bounds. The blocks of a group (`commitAll`) may have more bytes: they go in several batches.
  */
-const BLOCKS_TOGETHER_MAX = 16
+export const BLOCKS_TOGETHER_MAX = 16
 const BYTES_TOGETHER_MAX = 4 * 2 ** 20
 
 export interface BlockWriterOptions extends FlushOptions, WriterClaimOptions {}
@@ -43,6 +43,8 @@ interface GivenBlock extends PromiseWithResolvers<boolean> {
   readonly kept: KeptBlock | undefined
   /** The slot that it must follow; undefined for any head. */
   readonly after: number | undefined
+  /** Whether it must become visible together with the next one. */
+  readonly isWithNext: boolean
 }
 
 /** A block as it is in the journal. */
@@ -67,6 +69,7 @@ interface PackedBlock {
  * W4. Nodes that die may forget their last acknowledged writes. Writes sent before the loss of a node are sent again
  *     (`fenced-writer.ts`). A watermark is conditional on the one before, so that forgotten writes are detected.
  * W5. A new claimant continues with the blocks that the previous writer has not flushed.
+ * W6. Blocks of a group share a watermark, so that none of them is visible without the others.
  */
 export class BlockWriter {
   readonly #base: ScyllaBase
@@ -111,9 +114,10 @@ export class BlockWriter {
     })
   }
 
-  commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean> {
+  /** Commits a block. With `isWithNext` it becomes visible together with the next one, which is given in the same turn. */
+  commit(block: BlockCommit, kept?: KeptBlock, after?: number, isWithNext = false): Promise<boolean> {
     return this.#accept(() => {
-      const given = { block, kept, after, ...Promise.withResolvers<boolean>() }
+      const given = { block, kept, after, isWithNext, ...Promise.withResolvers<boolean>() }
       if (this.#gathering === null) {
         const gathering = (this.#gathering = [given])
         void this.#next(() => this.#commitAll(gathering))
@@ -207,6 +211,8 @@ export class BlockWriter {
   async #group(given: readonly GivenBlock[]): Promise<PackedBlock[]> {
     const { visibility } = this.#base
     const [first] = given
+    /** Number of blocks of the first group (W6). */
+    const least = Math.max(given.findIndex(({ isWithNext }) => !isWithNext) + 1, 1)
     // A process that lost the claim earlier must not claim again for this block.
     if (!isStored(first!.block, visibility.committed.head))
       assertFollows(first!.after, visibility.committed.head)
@@ -215,20 +221,25 @@ export class BlockWriter {
       const { head } = visibility.committed
       if (isStored(first!.block, head)) return []
       assertFollows(first!.after, head)
-      if (this.#flushes.room > 0) break
+      if (this.#flushes.hasRoom(least)) break
       // If it fails, the next attempt to hold the claim throws the error.
       await this.#flushes.run().catch(() => undefined)
     }
     const group = [this.#packed(first!, 0)]
     let bytes = sizeOf(group[0]!)
-    for (const next of given.slice(1, Math.min(BLOCKS_TOGETHER_MAX, this.#flushes.room))) {
+    const most = Math.max(Math.min(BLOCKS_TOGETHER_MAX, this.#flushes.room), least)
+    for (const next of given.slice(1, most)) {
       const { slot } = group.at(-1)!.block
       // A block that will be refused, or found stored, is handled alone.
       if (isStored(next.block, slot) || (next.after ?? slot.slot) !== slot.slot) break
       const packed = tryTo(() => this.#packed(next, group.length))
-      if (packed === null || (bytes += sizeOf(packed)) > BYTES_TOGETHER_MAX) break
+      if (packed === null) break
+      bytes += sizeOf(packed)
+      if (bytes > BYTES_TOGETHER_MAX && group.length >= least) break
       group.push(packed)
     }
+    while (group.length > 0 && given[group.length - 1]!.isWithNext) group.pop()
+    if (group.length === 0) throw brokenGroup(first!.block)
     return group
   }
 
@@ -302,6 +313,12 @@ function tryTo<T>(run: () => T): T | null {
     return null
   }
 }
+
+const brokenGroup = ({ slot: { slot } }: BlockCommit): ServiceError =>
+  new ServiceError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    `a block that must become visible together with block ${slot} cannot be stored, or does not follow it`
+  )
 
 const overfull = (): ServiceError =>
   new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${COMMITS_WAITING_MAX} commits wait for the store`)

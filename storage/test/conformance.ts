@@ -12,6 +12,7 @@ import { testDocuments } from './conformance/documents.ts'
 import { testGrowingDocuments } from './conformance/growing-documents.ts'
 import { testHistories } from './conformance/histories.ts'
 import { testDurability } from './conformance/durability.ts'
+import { testGroups } from './conformance/groups.ts'
 import { testLaunches } from './conformance/launches.ts'
 import { testLog } from './conformance/log.ts'
 import { testPairs } from './conformance/pairs.ts'
@@ -26,6 +27,7 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   // First: a server's estimates count rows of emptied tables for a while.
   t.test('usage', (t) => testUsage(t, open))
   t.test('blocks', (t) => testBlocks(t, open))
+  t.test('groups of blocks', (t) => testGroups(t, open))
   t.test('trades and pool events', (t) => testRows(t, open))
   t.test('the log of the stream', (t) => testLog(t, open))
   t.test('candles', (t) => testCandles(t, open))
@@ -38,6 +40,13 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('amendments and kept blocks', (t) => testAmendments(t, open))
   t.test('durability', (t) => testDurability(t, open))
   t.test('random blocks agree with plain lists on every query', (t) => testAgreement(t, open))
+}
+
+/** Promises of the storage port that the store of an archive keeps, in which wallets refer to trades. */
+export function archiveConformance(t: Test, open: OpenForTest): void {
+  t.test('groups of blocks', (t) => testGroups(t, open))
+  t.test('trades and pool events', (t) => testRows(t, open))
+  t.test('amendments and kept blocks', (t) => testAmendments(t, open))
 }
 
 /**

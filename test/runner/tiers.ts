@@ -66,7 +66,7 @@ export const isHeavy = (path: string): boolean => HEAVY.test(path)
  */
 export const FULL = [
   /^test\/.*-(cluster|validator|recipe)\.test\.ts$/,
-  /^test\/storage\/(scylla-(faults|lives|amendments|seam)|redis-leases)\./,
+  /^test\/storage\/(scylla-(archive|faults|lives|amendments|seam)|redis-leases)\./,
   /^test\/service\/(failing-store|import-full-disk|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept|new-user)\./,
   /^test\/service\/(dearest-requests|localnet-scylla|rolling-restart|same-answers|sigkill)\./,
   /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
@@ -85,7 +85,7 @@ export const NOT_QUICK: readonly { readonly files: RegExp; readonly quick: strin
   { files: /^test\/actors\/ingest\/rollback\./, quick: 'test/actors/ingest/deep-rollback.test.ts' },
   { files: /^test\/actors\/ingest\/rpc-source\./, quick: 'test/actors/ingest/rpc-source-bad-input.test.ts' },
   {
-    files: /^test\/archive\/(import|rows\/(held-truth|import-rows))\./,
+    files: /^test\/archive\/(import|rows\/(held-truth|import-rows|untimed-rows))\./,
     quick: 'test/archive/facts/canonical-blocks.test.ts'
   },
   { files: /^test\/holders\/(localnet|killed|takeover)\./, quick: 'test/holders/stored-lists.test.ts' },

@@ -55,7 +55,7 @@ t.test('an archive continues a store that is not compressed, and any process rea
   damagedCopy(plain, mixed, { file: filesOf(plain, /\.ldb$/)[0]!, offset: 0, length: 0 })
   const archive = await openEmbeddedStorage({ directory: mixed, isArchive: true })
   const more = [BLOCKS, BLOCKS + 1, BLOCKS + 2]
-  await archive.blocks.commitAll(more.map((index) => sampleBlock(3, index)))
+  await archive.blocks.commitAll(more.map((index) => [sampleBlock(3, index)]))
   await archive.close()
   const whole = join(directory, 'whole')
   await fillSettled(whole, BLOCKS + more.length)

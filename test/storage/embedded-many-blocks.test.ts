@@ -23,7 +23,7 @@ async function committed(directory: string, lengths: readonly number[], hotBytes
       sampleBlock(3, index + i)
     )
     if (length === 0) await storage.blocks.commit(blocks[0]!)
-    else await storage.blocks.commitAll(blocks)
+    else await storage.blocks.commitAll([blocks])
     index += blocks.length
     if (run % 5 === 4) {
       await storage.close()

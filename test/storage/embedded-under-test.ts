@@ -7,10 +7,10 @@ import type { OpenForTest } from '../../storage/test/under-test.ts'
 import { damageRecords } from './embedded-directory.ts'
 
 /** Opens empty stores in a directory, each in its own folder. */
-export function openForTest(directory: string, hotBytesMax = 64 * 2 ** 20): OpenForTest {
+export function openForTest(directory: string, hotBytesMax = 64 * 2 ** 20, isArchive = false): OpenForTest {
   return async (t) => {
     const clock = new ShiftedClock()
-    const place = { directory: join(directory, randomUUID()), hotBytesMax, clock }
+    const place = { directory: join(directory, randomUUID()), hotBytesMax, clock, isArchive }
     let storage: Storage = await openEmbeddedStorage(place)
     t.teardown(() => storage.close())
     const reopen = async (retentionSeconds: number | null = null): Promise<Storage> => {

@@ -45,7 +45,7 @@ async function archived(plain: number, run: number): Promise<{ storage: Storage;
   for (const block of blocks.slice(0, plain)) await earlier.blocks.commit(block)
   await earlier.close()
   const storage = await openEmbeddedStorage({ directory: place, isScratch: true, isArchive: true })
-  for (let at = plain; at < BLOCKS; at += run) await storage.blocks.commitAll(blocks.slice(at, at + run))
+  for (let at = plain; at < BLOCKS; at += run) await storage.blocks.commitAll([blocks.slice(at, at + run)])
   return { storage, place }
 }
 

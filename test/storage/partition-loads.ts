@@ -3,7 +3,14 @@ import { TENANTS_MAX } from '../../src/access/tenant-directory.ts'
 import { WEBHOOKS_PER_TENANT_MAX } from '../../src/webhooks/webhook.ts'
 import { ADDRESSED, tableOf } from '../../storage/codec/records.ts'
 import { DIVIDED_KINDS } from '../../storage/scylla/divided-kinds.ts'
-import { eventsByPool, log, slots, tradesByMint, tradesByWallet } from '../../storage/scylla/row-lists.ts'
+import {
+  eventsByPool,
+  log,
+  referencesByWallet,
+  slots,
+  tradesByMint,
+  tradesByWallet
+} from '../../storage/scylla/row-lists.ts'
 
 /** The busiest partition of a table: what it holds at a stated load. */
 export interface PartitionLoad {
@@ -68,6 +75,14 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
     }
   ],
   trades_by_wallet_buckets: tenYears(tradesByWallet.slotsPerBucket),
+  references_by_wallet: [
+    {
+      load: 'half of all rows of an archive for 3.6 hours by one wallet',
+      rows: (referencesByWallet.slotsPerBucket * BLOCK_ROWS) / 2,
+      bytes: { row: 37 }
+    }
+  ],
+  references_by_wallet_buckets: tenYears(referencesByWallet.slotsPerBucket),
   events_by_pool: [
     {
       load: '16 events a block for 1.8 hours in one pool',

@@ -96,7 +96,10 @@ export class ScyllaUnderTest {
   /** `isNew` requires tables whose earlier rows are no longer counted by any estimate of the server. */
   static async make(
     server: CqlServer,
-    { isNew = false, ...more }: Pick<ScyllaStorageOptions, 'flushBlocks'> & { readonly isNew?: boolean } = {}
+    {
+      isNew = false,
+      ...more
+    }: Pick<ScyllaStorageOptions, 'flushBlocks' | 'isArchive'> & { readonly isNew?: boolean } = {}
   ): Promise<ScyllaUnderTest> {
     const client = await rawClient(server)
     const { keyspace: _, ...own } = scyllaOptions(server, '')

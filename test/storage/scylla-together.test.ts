@@ -141,6 +141,38 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
     }
   )
 
+  t.test(
+    'a group shares a watermark whatever the room, and none of it is visible without the rest',
+    async (t) => {
+      for (const flushBlocks of [32, 2]) {
+        const [storage, reader] = await opened(t, { flushBlocks })
+        const blocks = blocksOf(0, 40)
+        await storage.blocks.commitAll([0, 10, 20, 30].map((from) => blocks.slice(from, from + 10)))
+        t.equal(watermarks.count, 4, 'none is divided, although 16 blocks share one')
+        await reader.blocks.head()
+        for (const each of [storage, reader])
+          assert.deepStrictEqual(
+            (await each.trades.ofMint(mint, ALL)).map(({ cursor }) => cursor),
+            blocks.flatMap(({ trades }) => trades.map(({ cursor }) => cursor))
+          )
+      }
+      for (const at of ['commit.journalling', 'commit.journalled'] as const) {
+        let times = 0
+        const [storage, reader] = await opened(t, {
+          reached(point) {
+            if (point === at && ++times === 2) throw new Error(`${at} fails on purpose`)
+          }
+        })
+        const blocks = blocksOf(0, 30)
+        const groups = [0, 10, 20].map((from) => blocks.slice(from, from + 10))
+        await t.rejects(storage.blocks.commitAll(groups), { message: `${at} fails on purpose` })
+        for (const each of [storage, reader]) t.equal((await each.blocks.head())?.slot, slotAt(9))
+        await storage.blocks.commitAll(groups.slice(1), slotAt(9))
+        assert.deepStrictEqual(await reader.journal!.after(null, 99), blocks)
+      }
+    }
+  )
+
   t.test('where another has claimed all of them are refused, and none is ever visible', async (t) => {
     let other: Storage | null = null
     let claimed: Promise<unknown> = Promise.resolve()

@@ -78,7 +78,10 @@ testWithCql(t, 'a writer whose flush is done while another claims', async (t: Te
   const reader = new WatermarkReader(client, visibility)
   const refresh = (): Promise<void> => reader.refresh()
   const writer = new BlockWriter(
-    { client, visibility, refresh, retentionSeconds: null, logTtlSeconds: null, indexBytesMax: 2 ** 20 },
+    {
+      ...{ client, visibility, refresh, isArchive: false },
+      ...{ retentionSeconds: null, logTtlSeconds: null, indexBytesMax: 2 ** 20 }
+    },
     {
       stage: () => Promise.resolve(),
       reached: () => undefined,

@@ -69,6 +69,7 @@ export class Watermarks {
         this.refreshes++
         visibility.advance(this.known)
       },
+      isArchive: false,
       retentionSeconds,
       logTtlSeconds,
       indexBytesMax: 2 ** 20

@@ -79,6 +79,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       programAccounts: storage.programAccounts,
       holders: storage.holders,
       isShared: storage.isShared,
+      commitGroupMax: storage.commitGroupMax,
       journal: storage.journal === null ? null : withFaults('journal', storage.journal),
       get recordCache() {
         return storage.recordCache
