@@ -3,13 +3,18 @@ import { cursorAt } from '../../src/market/cursor.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { EMPTY_START, MarketState, type MarketLimits } from '../../src/market/market-state.ts'
 import type { LoadedRecords, ReadSet } from '../../src/market/read-set.ts'
-import { READ_FIRST } from '../../src/market/records.ts'
+import { READ_FIRST, type ReadName } from '../../src/market/records.ts'
 import type { SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { minuteOf, restoreSolUsd } from '../../src/market/sol-usd.ts'
 import type { Storage } from '../../storage/port.ts'
 
 const SOL_MINT = pubkeyFromBase58(WSOL)
 const ROWS_PER_READ = 1000
+/**
+ * Maximum reads at once: half of what the client of a cluster has under way. A block of mainnet needs some hundreds, and
+ * sixteen that are folded together up to ten thousand.
+ */
+const READS_AT_ONCE = 1_000
 
 /**
  * Restores the market at the committed head. Only the SOL price and the totals are loaded; other records are
@@ -45,12 +50,18 @@ async function solRowsSince(storage: Storage, since: number): Promise<TradeRow[]
   }
 }
 
-/** Reads from the store the records that folding a block needs and memory does not hold. */
+/** Reads from the store the records that folding blocks needs and memory does not hold, a bounded number at once. */
 export async function loadReadSet(storage: Storage, readSet: ReadSet): Promise<LoadedRecords> {
-  const loaded = READ_FIRST.map(async (name) => {
+  const reads = READ_FIRST.flatMap((name) => {
     const store = storage[name] as { get(address: unknown): Promise<unknown> }
-    const rows = readSet[name].map(async (address) => ({ address, row: await store.get(address) }))
-    return [name, await Promise.all(rows)]
+    return readSet[name].map((address) => ({ name, address, store }))
   })
-  return Object.fromEntries(await Promise.all(loaded)) as LoadedRecords
+  const loaded = Object.fromEntries(READ_FIRST.map((name): [ReadName, unknown[]] => [name, []]))
+  for (let at = 0; at < reads.length; at += READS_AT_ONCE) {
+    const some = reads.slice(at, at + READS_AT_ONCE)
+    const rows = await Promise.all(some.map(async ({ store, address }) => store.get(address)))
+    for (const [index, row] of rows.entries())
+      loaded[some[index]!.name]!.push({ address: some[index]!.address, row })
+  }
+  return loaded as unknown as LoadedRecords
 }
