@@ -16,7 +16,7 @@ import { errorsOf, productsOf, worksOf, type Kernel, type Product } from './kern
 import { aroundStore } from './store/product.ts'
 import { DecodingReport } from './ingest/decoding-report.ts'
 import type { Logger } from './kernel/telemetry/logger.ts'
-import { createMetrics } from './kernel/telemetry/metrics.ts'
+import { createMetrics, type MetricPeers } from './kernel/telemetry/metrics.ts'
 import { CommitFeed } from './kernel/feed/commit-feed.ts'
 
 export interface ServiceDeps {
@@ -35,6 +35,8 @@ export interface ServiceDeps {
   readonly onLocalnet?: (rpcUrl: string) => void
   /** Resources that are already open, for the first instances of the processes that own them. */
   readonly opened?: Opened
+  /** The processes that share the port with this one. */
+  readonly peers?: MetricPeers
 }
 
 /**
@@ -58,7 +60,7 @@ export function startService(deps: ServiceDeps): Supervision {
       onListening(port)
     },
     listening: listening.promise,
-    metrics: createMetrics(),
+    metrics: createMetrics(deps.peers),
     budget: memoryBudget(config),
     feed: new CommitFeed(),
     turns: new Turns(

@@ -1,4 +1,5 @@
 import { requestsOf, type CommandGroup, type Commands } from '../kernel/cli/command.ts'
+import { REDIS_PLACE, SCYLLA_TLS } from '../store/commands.ts'
 
 const request = requestsOf({
   answeredBy: 'store',
@@ -20,9 +21,10 @@ const request = requestsOf({
     'scyllaKeyspace',
     'scyllaUsername',
     'scyllaPassword',
+    ...SCYLLA_TLS,
     'scyllaReplication',
     'scyllaTablets',
-    'redisUrl'
+    ...REDIS_PLACE
   ]
 })
 /** Maximum of one page of these lists. */

@@ -1,12 +1,12 @@
 import type { SettingName } from '../kernel/config/config.ts'
 import { command, type CommandGroup, type Commands } from '../kernel/cli/command.ts'
-import { STORE_PLACE } from '../store/commands.ts'
+import { REDIS_PLACE, STORE_PLACE } from '../store/commands.ts'
 
 const IMPORT = [
   ...STORE_PLACE,
   'scyllaReplication',
   'scyllaTablets',
-  'redisUrl',
+  ...REDIS_PLACE,
   'rpcUrl',
   'archiveRpcUrl',
   'venues',

@@ -46,6 +46,12 @@ export const SERVICE_SETTINGS = {
     meaning:
       '`all`, or a list of the products that a gateway serves: `data`, `stream`, `webhooks`, `transactions`, `accounts`, `holders`, `program-accounts`, `revenue`, `rpc`. It holds no data of the others, and refuses their requests with `not_served_here` ([fleet](fleet.md#gateways-for-some-products))'
   },
+  processes: {
+    schema: integer(1, 64),
+    fallback: '1',
+    meaning:
+      'processes of this machine that share the port and divide the roles; more than one need `MILLRACE_STORAGE=scylla`'
+  },
   drainDelaySeconds: {
     schema: integer(0, 300),
     fallback: '0',

@@ -1,6 +1,25 @@
 import { command, type Commands } from '../kernel/cli/command.ts'
 import type { SettingName } from '../kernel/config/config.ts'
 
+/** Settings of TLS to a cluster. */
+export const SCYLLA_TLS = [
+  'scyllaTls',
+  'scyllaTlsCa',
+  'scyllaTlsCertificate',
+  'scyllaTlsKey',
+  'scyllaTlsServerName'
+] as const satisfies readonly SettingName[]
+
+/** Settings of Redis. */
+export const REDIS_PLACE = [
+  'redisUrl',
+  'redisSentinelPassword',
+  'redisTlsCa',
+  'redisTlsCertificate',
+  'redisTlsKey',
+  'redisTlsServerName'
+] as const satisfies readonly SettingName[]
+
 /** Settings of the store's location. */
 export const STORE_PLACE = [
   'dataDir',
@@ -10,7 +29,8 @@ export const STORE_PLACE = [
   'scyllaDatacenter',
   'scyllaKeyspace',
   'scyllaUsername',
-  'scyllaPassword'
+  'scyllaPassword',
+  ...SCYLLA_TLS
 ] as const satisfies readonly SettingName[]
 
 /** Commands that check, mend and measure the store. */

@@ -8,17 +8,19 @@ import type { Config } from '../kernel/config/config.ts'
 import type { Logger } from '../kernel/telemetry/logger.ts'
 import { systemPorts, type Ports } from '../ports.ts'
 import { FEE_SLOTS } from '../transactions/priority-fees.ts'
+import { readTlsOptions } from './tls-files.ts'
 
 /**
  * Connects to the other processes of the service, through Redis if one is configured. An unavailable Redis is retried
  * in the background; a refusal, as for a wrong password, rejects with STORAGE_UNAVAILABLE.
  */
 export async function openCoordination(
-  { storage, redisUrl, scyllaKeyspace }: Config,
+  config: Config,
   logger: Pick<Logger, 'info' | 'warn'>,
   ports: Ports = systemPorts
 ): Promise<ClusterCoordination> {
   const { clock } = ports
+  const { storage, redisUrl, redisSentinelPassword: sentinelPassword, scyllaKeyspace } = config
   if (storage === 'embedded') return soloCoordination()
   if (redisUrl === null) return dividedCoordination(ports)
   const [
@@ -44,7 +46,10 @@ export async function openCoordination(
   ])
   // Several services may share one Redis; each has its own keyspace.
   const prefix = `millrace:${scyllaKeyspace}:`
-  const connection = await RedisConnection.open({ ...ports, url: redisUrl, prefix, logger })
+  const tls = /^rediss/i.test(redisUrl) ? { tls: await readTlsOptions('redis', config) } : {}
+  const connection = await RedisConnection.open({
+    ...{ ...ports, ...tls, url: redisUrl, sentinelPassword, prefix, logger }
+  })
   const hints = new RedisHints(connection, { clock })
   const counter = new RedisRateCounter(connection)
   let gateways: number | null = null

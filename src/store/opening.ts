@@ -18,6 +18,7 @@ import { systemPorts, type Ports } from '../ports.ts'
 import { archivePlace, type ArchivePlace } from '../archive/archive-place.ts'
 import type { StoredBlock } from '../market/stored-block.ts'
 import { openCoordination } from './coordination.ts'
+import { readTlsOptions } from './tls-files.ts'
 import type { DatabaseFiles } from './backup/database-files.ts'
 import type { Logger } from '../kernel/telemetry/logger.ts'
 
@@ -82,7 +83,7 @@ async function openKeyspace(config: Config, options: Partial<ScyllaStorageOption
   // Imported only for a cluster: the driver costs 0.15 s of processor time and 20 MB.
   const { openScyllaStorage } = await import('../../storage/scylla/store.ts')
   return openScyllaStorage({
-    ...scyllaTargetOf(config),
+    ...(await scyllaTargetOf(config)),
     replication: config.scyllaReplication,
     hasTablets: config.scyllaTablets,
     retentionSeconds: config.role.includes('ingest') ? retentionSecondsOf(config) : 'as it is',
@@ -209,7 +210,7 @@ export async function openArchiveFacts(config: Config): Promise<FactStore> {
     const keyspace = factsKeyspace(config)
     const { openCqlFacts } = await import('../../storage/scylla/facts.ts')
     return openCqlFacts({
-      ...scyllaTargetOf(config),
+      ...(await scyllaTargetOf(config)),
       keyspace,
       replication: config.scyllaReplication,
       hasTablets: config.scyllaTablets
@@ -239,18 +240,20 @@ export async function isStoreThere(config: Config): Promise<boolean> {
   if (config.storage === 'embedded') return (await stat(storeDirectory(config)).catch(() => null)) !== null
   if (config.scyllaKeyspace.length > KEYSPACE_LENGTH_MAX) return false
   const { isKeyspaceThere } = await import('../../storage/scylla/keyspace-lookup.ts')
-  return isKeyspaceThere(scyllaTargetOf(config), systemPorts)
+  return isKeyspaceThere(await scyllaTargetOf(config), systemPorts)
 }
 
 /** Removes the keyspace of a store with all its data, if it exists. Rejects with STORAGE_UNAVAILABLE. */
 export async function removeKeyspace(config: Config): Promise<void> {
   const { dropKeyspace } = await import('../../storage/scylla/keyspace-lookup.ts')
-  return dropKeyspace(scyllaTargetOf(config), systemPorts)
+  return dropKeyspace(await scyllaTargetOf(config), systemPorts)
 }
 
-/** Address and credentials of the cluster. */
-function scyllaTargetOf(config: Config) {
+/** Returns the address, the credentials and the certificates of the cluster. Rejects with STORAGE_UNAVAILABLE. */
+async function scyllaTargetOf(config: Config) {
+  const tls = config.scyllaTls ? { tls: await readTlsOptions('scylla', config) } : {}
   return {
+    ...tls,
     contactPoints: config.scyllaContactPoints,
     port: config.scyllaPort,
     datacenter: config.scyllaDatacenter,

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { readRedisUrl } from '../kernel/config/redis-url.ts'
 import {
-  list,
-  integer,
-  url,
-  optional,
+  checkedUrl,
   choice,
   flag,
+  integer,
+  list,
+  optional,
   text,
   type Settings,
   type Values
@@ -38,6 +39,12 @@ const replication = z.string().transform((text, context): Replication => {
     found.set(datacenter, replicas)
   }
   return Object.fromEntries(found)
+})
+
+/** A Redis URL. */
+const redisUrl = checkedUrl((text) => {
+  const read = readRedisUrl(text)
+  return typeof read === 'string' ? read : null
 })
 
 /** Settings of the store and the processes that share it. */
@@ -83,11 +90,63 @@ export const STORAGE_SETTINGS = {
     meaning:
       'whether a new keyspace has tablets; ScyllaDB alone has them, and conditional writes work on them from 2025.4 on'
   },
+  scyllaTls: {
+    schema: flag,
+    fallback: 'false',
+    meaning: 'whether connections to the cluster use TLS; then the certificate of each node is verified'
+  },
+  scyllaTlsCa: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: 'PEM file of the authorities that sign its certificates; empty: those of Node'
+  },
+  scyllaTlsCertificate: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: 'PEM file of the certificate that the nodes ask of clients'
+  },
+  scyllaTlsKey: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: "PEM file of that certificate's private key"
+  },
+  scyllaTlsServerName: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: 'name in the certificates of all nodes; empty: each has its address'
+  },
   redisUrl: {
-    schema: optional(url('redis:', 'rediss:')),
+    schema: optional(redisUrl),
     fallback: '',
     secret: true,
-    meaning: 'Redis for quotas, notifications and leases of several processes'
+    meaning:
+      'Redis for quotas, notifications and leases of several processes; `redis+sentinel://HOST,HOST/NAME` and `redis+cluster://HOST,HOST` follow failovers, and `rediss` is for TLS'
+  },
+  redisSentinelPassword: {
+    schema: optional(z.string()),
+    fallback: '',
+    secret: true,
+    meaning: 'password of the Sentinels, if they need one'
+  },
+  redisTlsCa: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: "PEM file of the authorities that sign Redis' certificates; empty: those of Node"
+  },
+  redisTlsCertificate: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: 'PEM file of the certificate that Redis asks of clients'
+  },
+  redisTlsKey: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: "PEM file of that certificate's private key"
+  },
+  redisTlsServerName: {
+    schema: optional(z.string()),
+    fallback: '',
+    meaning: "name in the certificates of Redis' servers; empty: the host by which each is reached"
   },
   startupWaitSeconds: {
     schema: integer(0, 86_400),

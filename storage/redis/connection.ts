@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import type { RedisPlace } from '../../src/kernel/config/redis-url.ts'
 import type { Ports } from '../../src/ports.ts'
 import { BEAT, BEAT_MS, beatReply, PRESENCE_MS } from './heartbeat.ts'
 import type { RunScript, Script } from './script.ts'
-import { addressOf, FAREWELL_MS, socketOptions } from './socket-options.ts'
+import { placeText, redisPlaceOf, socketOptions } from './socket-options.ts'
+import { FAREWELL_MS } from './times.ts'
+import type { TlsOptions } from '../tls-options.ts'
 
 /**
  * Heartbeats in a row that must see fewer processes before their number falls: a restarted server first counts only those
@@ -15,10 +18,15 @@ const BEATS_MAX = 10
 
 /** Replies that make a start fail, because waiting does not change them. */
 const REFUSAL = /^(ERR|MOVED|NOAUTH|NOPERM|WRONGPASS)\b/
+/** A redirection within a cluster, which a reconnection follows. */
+const REDIRECTION = /^MOVED\b/
 
 export interface RedisConnectionOptions extends Ports {
-  /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
+  /** One server, the primary of Sentinels, or a cluster (`readRedisUrl`). */
   readonly url: string
+  /** For a URL with `rediss`. */
+  readonly tls?: TlsOptions
+  readonly sentinelPassword?: string | null
   /** Prefix of each key and channel; unique to each service on a server. */
   readonly prefix?: string
   readonly logger: Pick<Logger, 'info' | 'warn'>
@@ -35,6 +43,9 @@ export class RedisConnection {
   /** Random id of this process for its lifetime. */
   readonly id = randomUUID()
   readonly #options: RedisConnectionOptions
+  readonly #kind: RedisPlace['kind']
+  /** Where Redis is, for messages. */
+  readonly #place: string
   readonly #socket: ReturnType<typeof socketOptions>
   readonly #client: Redis
   readonly #beat: RunScript
@@ -51,7 +62,10 @@ export class RedisConnection {
 
   private constructor(options: RedisConnectionOptions) {
     this.#options = options
-    this.#socket = socketOptions(options.url, options.random)
+    const place = redisPlaceOf(options.url)
+    this.#kind = place.kind
+    this.#place = placeText(place)
+    this.#socket = socketOptions({ ...options, key: this.key() })
     this.#client = new Redis(this.#socket)
     this.#beat = this.#define(BEAT)
     this.#client.on('ready', () => void this.#takeBeat(++this.#life))
@@ -60,7 +74,7 @@ export class RedisConnection {
   }
 
   /**
-   * Connects. A server that does not answer counts as unreachable and is retried from then on; the call resolves within 4 s.
+   * Connects. A server that does not answer counts as unreachable and is retried from then on; the call resolves within 5 s.
    * Rejects with STORAGE_UNAVAILABLE if the server answers and refuses, as for a wrong password.
    */
   static async open(options: RedisConnectionOptions): Promise<RedisConnection> {
@@ -99,9 +113,13 @@ export class RedisConnection {
     return this.key('memory')
   }
 
-  /** Returns a key or channel name of this service. */
+  /**
+   * Returns a key or channel name of this service. In a cluster all keys have one hash tag, so that one primary has them all:
+   * scripts need several keys at once, and the availability of that primary is the availability of everything here.
+   */
   key(...parts: readonly string[]): string {
-    return (this.#options.prefix ?? 'millrace:') + parts.join(':')
+    const { prefix = 'millrace:' } = this.#options
+    return (this.#kind === 'cluster' ? `{${prefix}}` : prefix) + parts.join(':')
   }
 
   /** Calls `listener` at each change of availability, until the returned function is called. */
@@ -195,8 +213,13 @@ export class RedisConnection {
   #noteError(error: Error): void {
     this.#detail = detailOf(error)
     if (error.name !== 'ReplyError') return
-    if (this.#state === 'starting' && REFUSAL.test(error.message)) {
-      const message = `Redis at ${addressOf(this.#socket)} refuses: ${error.message}; check MILLRACE_REDIS_URL`
+    const isRedirected = this.#kind === 'cluster' && REDIRECTION.test(error.message)
+    if (this.#state === 'starting' && REFUSAL.test(error.message) && !isRedirected) {
+      const settings =
+        this.#kind === 'sentinel'
+          ? 'MILLRACE_REDIS_URL and MILLRACE_REDIS_SENTINEL_PASSWORD'
+          : 'MILLRACE_REDIS_URL'
+      const message = `Redis at ${this.#place} refuses: ${error.message}; check ${settings}`
       this.#started.reject(new ServiceError(ERRORS.STORAGE_UNAVAILABLE, message, { cause: error }))
     }
     // The driver continues with database 0 if the configured database is refused.
@@ -211,7 +234,7 @@ export class RedisConnection {
     this.#started.resolve()
     if (before === 'away') {
       const seconds = Math.round((this.#options.clock.now() - this.#unreachableSinceMs) / 1000)
-      this.#options.logger.info(`Redis at ${addressOf(this.#socket)} is back after ${seconds} s`)
+      this.#options.logger.info(`Redis at ${this.#place} is back after ${seconds} s`)
     }
     this.#notifyListeners(true)
   }
@@ -221,7 +244,7 @@ export class RedisConnection {
     this.#state = 'away'
     this.#unreachableSinceMs = this.#options.clock.now()
     this.#options.logger.warn(
-      `Redis at ${addressOf(this.#socket)} is unreachable (${this.#detail}); retrying. Until then each process enforces ` +
+      `Redis at ${this.#place} is unreachable (${this.#detail}); retrying. Until then each process enforces ` +
         'its own share of every quota, the store is polled for new blocks, and ingest continues'
     )
     this.#started.resolve()

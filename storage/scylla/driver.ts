@@ -1,5 +1,6 @@
 import { auth, Client, policies, types } from 'cassandra-driver'
 import type { HostMap, QueryOptions } from 'cassandra-driver'
+import type { TlsOptions } from '../tls-options.ts'
 import { CQL_STEP_MS, CQL_TRY_MS } from '../../src/kernel/time-limits.ts'
 import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
@@ -26,6 +27,8 @@ export interface DriverOptions {
   readonly datacenter: string
   readonly username: string | null
   readonly password: string | null
+  /** Omitted for connections without TLS. */
+  readonly tls?: TlsOptions
 }
 
 const { localQuorum, localSerial } = types.consistencies
@@ -66,7 +69,7 @@ export interface NewDriver {
 
 /** A driver that is not connected yet. */
 export function newDriver(options: DriverOptions, keyspace: string | null): NewDriver {
-  const { contactPoints, port, datacenter, username, password } = options
+  const { contactPoints, port, datacenter, username, password, tls } = options
   const { loadBalancing, reconnection } = policies
   const nodes = new LocalNodes(datacenter)
   const health = new NodeHealth()
@@ -74,6 +77,8 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
     contactPoints: [...contactPoints],
     ...(keyspace === null ? {} : { keyspace }),
     ...(username === null ? {} : { authProvider: new auth.PlainTextAuthProvider(username, password ?? '') }),
+    // The driver itself would accept any certificate.
+    ...(tls !== undefined && { sslOptions: { ...tls, rejectUnauthorized: true } }),
     // Nodes that the contact points report are reached at the same port.
     protocolOptions: { port },
     policies: {

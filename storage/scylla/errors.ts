@@ -145,6 +145,8 @@ function startRefusal(error: unknown, target: ConnectTarget): string | null {
     return username === null
       ? `the cluster at ${points} requires a user name and a password: set MILLRACE_SCYLLA_USERNAME and MILLRACE_SCYLLA_PASSWORD`
       : `the cluster at ${points} does not accept the user ${username} with this password: correct MILLRACE_SCYLLA_USERNAME or MILLRACE_SCYLLA_PASSWORD`
+  if (/\bcertificate\b/i.test(reason))
+    return `TLS to the cluster at ${points} fails (${reason}): correct MILLRACE_SCYLLA_TLS_CA, MILLRACE_SCYLLA_TLS_SERVER_NAME, or MILLRACE_SCYLLA_TLS_CERTIFICATE and its key`
   const known = /Available DCs are: \[(.*)\]/.exec(reason)?.[1]
   if (known !== undefined)
     return `the cluster has no datacenter ${datacenter}: set MILLRACE_SCYLLA_DATACENTER to ${known.split(',').join(' or ')}`

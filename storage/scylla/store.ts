@@ -4,6 +4,7 @@ import type { Ports } from '../../src/ports.ts'
 import type { ScyllaCrashPoint } from '../crash-points.ts'
 import type { Storage } from '../port.ts'
 import { hasReferences } from './archived-trades.ts'
+import type { TlsOptions } from '../tls-options.ts'
 import type { ScyllaBase } from './base.ts'
 import { blockStore } from './blocks.ts'
 import { CqlClient } from './client.ts'
@@ -59,6 +60,8 @@ export interface ScyllaStorageOptions {
   readonly keyspace: string
   readonly username: string | null
   readonly password: string | null
+  /** Omitted for connections without TLS. */
+  readonly tls?: TlsOptions
   readonly replication: Replication
   /** Whether a new keyspace has tablets, which ScyllaDB alone has. */
   readonly hasTablets?: boolean

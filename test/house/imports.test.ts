@@ -247,13 +247,13 @@ t.test('modules of a page run on packages for browsers, the client and the pure 
   t.same(foreign, [])
 })
 
-t.test('only the openings of the store and of the coordination name a storage adapter', async (t) => {
+t.test('only the openings of the store and of the coordination, and their TLS, name a storage adapter', async (t) => {
   const namers = under('src/', 'actors/', 'machines/').filter(({ imports }) =>
     imports.some((name) => STORAGE_ADAPTER.test(name))
   )
   t.same(
     namers.map(({ path }) => path),
-    ['src/store/coordination.ts', 'src/store/opening.ts']
+    ['src/store/coordination.ts', 'src/store/opening.ts', 'src/store/tls-files.ts']
   )
 })
 

@@ -61,7 +61,7 @@ export interface RedisServer {
 }
 
 /** Returns the reason why no Redis can be started here, or undefined if one can. */
-function redisMissing(): string | undefined {
+export function redisMissing(): string | undefined {
   if (process.platform === 'win32') return 'its signals are those of Unix'
   const found = spawnSync('redis-server', ['--version']).status === 0
   return found ? undefined : 'there is no redis-server (apt-get install redis-server)'

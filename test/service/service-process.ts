@@ -38,15 +38,18 @@ export interface ServiceFlags {
   readonly environment?: Readonly<Record<string, string>>
   /** Called with every line of standard error. */
   readonly onStderr?: (line: string) => void
+  /** Folder of the sources; that of this version by default. */
+  readonly root?: string
 }
 
 /** Starts a command of millrace, without the environment's own MILLRACE_ variables. */
 export function spawnMillrace(
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {}
+  environment: Readonly<Record<string, string>> = {},
+  root = ROOT
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('MILLRACE_'))
-  return spawn(process.execPath, [join(ROOT, 'src/kernel/cli/millrace.js'), ...args], {
+  return spawn(process.execPath, [join(root, 'src/kernel/cli/millrace.js'), ...args], {
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ['pipe', 'pipe', 'pipe']
   })
@@ -55,9 +58,10 @@ export function spawnMillrace(
 /** Runs a command of millrace to its end. */
 export async function runMillrace(
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {}
+  environment: Readonly<Record<string, string>> = {},
+  root = ROOT
 ) {
-  const child = spawnMillrace(args, environment)
+  const child = spawnMillrace(args, environment, root)
   const [stdout, stderr, [code, signal]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),
@@ -71,10 +75,11 @@ export async function startProcess(flags: ServiceFlags): Promise<ServiceProcess>
   const source =
     flags.recordedDir === null ? [] : ['--source', 'recorded', '--recorded-dir', flags.recordedDir]
   const args = ['serve', ...source, '--data-dir', flags.dataDir]
-  const child = spawnMillrace([...args, '--port', '0', ...(flags.more ?? [])], {
-    MILLRACE_ADMIN_KEY: ADMIN_KEY,
-    ...flags.environment
-  })
+  const child = spawnMillrace(
+    [...args, '--port', '0', ...(flags.more ?? [])],
+    { MILLRACE_ADMIN_KEY: ADMIN_KEY, ...flags.environment },
+    flags.root
+  )
   const stdout: string[] = []
   const stderr: string[] = []
   const ended = once(child, 'exit')

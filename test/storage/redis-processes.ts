@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { systemPorts, type Ports } from '../../src/ports.ts'
 import { RedisConnection } from '../../storage/redis/connection.ts'
+import type { TlsOptions } from '../../storage/tls-options.ts'
 
 /** The log of a connection. */
 export interface Said {
@@ -11,7 +12,7 @@ export interface Said {
 /** Opens a connection as one process of a service does. It is closed with the test. */
 export async function joinService(
   t: Test,
-  server: { readonly url: string; readonly prefix?: string },
+  server: { readonly url: string; readonly prefix?: string; readonly tls?: TlsOptions },
   ports: Ports = systemPorts
 ): Promise<RedisConnection & { readonly said: Said }> {
   const said: Said = { info: [], warn: [] }
@@ -19,8 +20,8 @@ export async function joinService(
     info: (line: string) => said.info.push(line),
     warn: (line: string) => said.warn.push(line)
   } as unknown as Parameters<typeof RedisConnection.open>[0]['logger']
-  const { url, prefix = 'millrace:' } = server
-  const connection = await RedisConnection.open({ url, prefix, logger, ...ports })
+  const { url, prefix = 'millrace:', tls } = server
+  const connection = await RedisConnection.open({ url, prefix, ...(tls && { tls }), logger, ...ports })
   t.teardown(() => connection.close())
   return Object.assign(connection, { said })
 }

@@ -1,14 +1,9 @@
-import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
-import { HANDSHAKE_PORT_SETTING } from '../../../actors/edge/handshake-opening.ts'
-import { Listening } from '../../../actors/edge/listening.ts'
 import { unlessAborted } from '../../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../../access/bootstrap.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { listRefusal, type Product } from '../../kernel/compose/product.ts'
-import { handshakePortOf } from '../../kernel/config/handshake-port.ts'
 import { isMemoryTight } from '../../kernel/config/memory-budget.ts'
 import { deploymentRefusal, configWarnings } from '../../kernel/config/deployment.ts'
 import { StartRefused } from '../../../machines/start-refused.ts'
@@ -24,30 +19,38 @@ import { readIdentityFile } from '../../transactions/tpu/identity.ts'
 import { version } from '../../version.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
 import { urlHost } from '../../kernel/cli/url-host.ts'
+import type { ParentLink } from './parent-link.ts'
+import { listeningRefusal } from './ports.ts'
 
-/** Runs the service until it is interrupted. Resolves with the exit code. */
-export async function serve({
-  config,
-  configuration,
-  products,
-  stdout,
-  stderr,
-  interrupted
-}: Invocation): Promise<number> {
+/**
+ * Runs the service until it is interrupted. Resolves with the exit code. A process with a parent tells it when it listens, is
+ * ready or cannot start, and leaves it to say so.
+ */
+export async function serve(
+  { config, configuration, products, stdout, stderr, interrupted: signalled }: Invocation,
+  parent: ParentLink | null = null
+): Promise<number> {
+  const interrupted = parent === null ? signalled : AbortSignal.any([signalled, parent.ended])
+  const refuse = (line: string): void => {
+    if (parent === null) stderr(`millrace: ${line}`)
+    else parent.say({ millrace: 'refused', reason: line })
+  }
   const loaded = await products()
   const refusal = await refusalOf(config, loaded)
   if (refusal !== null) {
-    for (const line of refusal) stderr(`millrace: ${line}`)
+    refuse(refusal)
     return 2
   }
-  const logger = createLogger(config, configuration.configMask(config))
-  for (const warning of configWarnings(config)) logger.warn(warning)
-  const taken = (await listeningRefusal(config)) ?? (await unusableDirectory(config))
+  const fields = parent === null ? null : { process: parent.number }
+  const logger = createLogger(config, configuration.configMask(config), fields)
+  if (parent === null) for (const warning of configWarnings(config)) logger.warn(warning)
+  const taken =
+    (await (parent === null ? listeningRefusal(config) : null)) ?? (await unusableDirectory(config))
   const opened = taken ?? (await openedOrReason(config, logger, interrupted))
   if (typeof opened === 'string') {
     // An interrupt while the service waits, or verifies files after a crash, is not a failure.
     if (interrupted.aborted) return 0
-    stderr(`millrace: ${opened}`)
+    refuse(opened)
     return 1
   }
   let port = config.port
@@ -73,8 +76,10 @@ export async function serve({
     onListening: (bound) => {
       port = bound
       if (isMemoryTight(config)) slowHeapGrowth()
-      stdout(`listening on http://${urlHost(config.host)}:${port}`)
-    }
+      if (parent === null) stdout(`listening on http://${urlHost(config.host)}:${port}`)
+      else parent.say({ millrace: 'listening', port })
+    },
+    ...(parent !== null && { peers: parent })
   })
   const drain = (): void => {
     logger.info('draining; a second signal ends at once')
@@ -83,6 +88,7 @@ export async function serve({
   if (interrupted.aborted) drain()
   interrupted.addEventListener('abort', drain)
   if (await service.ready) {
+    parent?.say({ millrace: 'ready' })
     const lines = greeting(keys, config.source, `http://${urlHost(config.host)}:${port}`)
     for (const line of lines) stdout(line)
   }
@@ -91,42 +97,11 @@ export async function serve({
   endReturning?.()
   if (output.kind !== 'failed') return 0
   if (output.error instanceof StartRefused) {
-    stderr(`millrace: ${output.error.message}`)
+    refuse(output.error.message)
     return 1
   }
   logger.fatal({ err: output.error }, `the service failed: ${output.error.message}`)
   return 1
-}
-
-/**
- * Returns why one of the set ports cannot be listened on, in one line; null if all can. Checked before anything else is
- * opened: the edge starts last, and by then a localnet has made a day of its market.
- */
-async function listeningRefusal(config: Config): Promise<string | null> {
-  const { host, port } = config
-  const handshakePort = handshakePortOf(config)
-  return (
-    (await portRefusal(new Listening(), host, port)) ??
-    (typeof handshakePort === 'number' && config.role.includes('gateway')
-      ? await portRefusal(new Listening(HANDSHAKE_PORT_SETTING), host, handshakePort)
-      : null)
-  )
-}
-
-async function portRefusal(listening: Listening, host: string, port: number): Promise<string | null> {
-  const server = createServer()
-  try {
-    await listening.at(host, port, async () => {
-      server.listen(port, host)
-      await once(server, 'listening')
-    })
-  } catch (error) {
-    if (error instanceof StartRefused) return error.message
-    throw error
-  } finally {
-    server.close()
-  }
-  return null
 }
 
 /**
@@ -144,23 +119,23 @@ async function openedOrReason(config: Config, logger: Logger, end: AbortSignal):
   }
 }
 
-/** Returns why the configuration cannot be served, in lines; null if it can. */
-async function refusalOf(config: Config, products: readonly Product[]): Promise<readonly string[] | null> {
+/** Returns why the configuration cannot be served, in one line; null if it can. */
+async function refusalOf(config: Config, products: readonly Product[]): Promise<string | null> {
   const refusal = deploymentRefusal(config) ?? listRefusal(products, config)
-  if (refusal !== null) return [refusal]
+  if (refusal !== null) return refusal
   const identity = await identityRefusal(config)
-  if (identity !== null) return [identity]
+  if (identity !== null) return identity
   if (!config.role.includes('ingest')) return null
   const mixed = await mixedDataRefusal(config)
-  if (mixed !== null) return [mixed]
+  if (mixed !== null) return mixed
   if (config.source === 'rpc' && config.rpcUrl.length === 0)
-    return ['MILLRACE_RPC_URL is not set; the rpc source needs it']
+    return 'MILLRACE_RPC_URL is not set; the rpc source needs it'
   if (config.source === 'yellowstone' && config.yellowstoneUrl === null)
-    return ['MILLRACE_YELLOWSTONE_URL is not set; the yellowstone source needs it']
+    return 'MILLRACE_YELLOWSTONE_URL is not set; the yellowstone source needs it'
   if (config.source !== 'recorded') return null
-  if (config.recordedDir === null) return ['MILLRACE_RECORDED_DIR is not set; a recorded source needs it']
+  if (config.recordedDir === null) return 'MILLRACE_RECORDED_DIR is not set; a recorded source needs it'
   const found = await stat(config.recordedDir).catch(() => null)
-  if (found?.isDirectory() !== true) return [`MILLRACE_RECORDED_DIR=${config.recordedDir} is not a folder`]
+  if (found?.isDirectory() !== true) return `MILLRACE_RECORDED_DIR=${config.recordedDir} is not a folder`
   return null
 }
 

@@ -19,6 +19,6 @@ export const metricsText = endpoint({
 export const metricsRoutes: FastifyPluginAsync<Pick<EdgeNeeds, 'metrics'>> = async (app, { metrics }) => {
   serve(app, metricsText, async ({ reply }) => {
     void reply.type(metrics.registry.contentType)
-    return metrics.registry.metrics()
+    return metrics.text()
   })
 }

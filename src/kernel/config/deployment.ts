@@ -1,12 +1,17 @@
-import type { Config } from './config.ts'
+import { variableOf, type Config } from './config.ts'
+
+type TlsSetting = 'scyllaTls' | `${'scylla' | 'redis'}Tls${'Ca' | 'Certificate' | 'Key' | 'ServerName'}`
 
 type Deployment = Pick<
   Config,
   | 'storage'
   | 'role'
+  | 'processes'
+  | 'source'
   | 'redisUrl'
   | 'scyllaUsername'
   | 'scyllaPassword'
+  | TlsSetting
   | 'allowPrivateWebhooks'
   | 'webhookSecretKey'
   | 'port'
@@ -20,23 +25,24 @@ type Deployment = Pick<
  * Returns why the processes of a configuration could not work together, in a line that names the setting; null if
  * they can.
  */
-export function deploymentRefusal({
-  storage,
-  role,
-  scyllaUsername,
-  scyllaPassword,
-  port,
-  rpcWsCompatPort,
-  rpcUrl,
-  archiveRpcUrl,
-  rpcNodeRps
-}: Deployment): string | null {
+export function deploymentRefusal(config: Deployment): string | null {
+  const { storage, role, processes, source, redisUrl, scyllaUsername, scyllaPassword } = config
+  const { port, rpcWsCompatPort, rpcUrl, archiveRpcUrl, rpcNodeRps } = config
   const nodes = rpcUrl.length + archiveRpcUrl.length
   if (rpcNodeRps.length > nodes) {
     return `MILLRACE_RPC_NODE_RPS has ${rpcNodeRps.length} places, but MILLRACE_RPC_URL and MILLRACE_ARCHIVE_RPC_URL have ${nodes} nodes; give each node at most one place`
   }
   if (rpcWsCompatPort === port) {
     return `MILLRACE_RPC_WS_COMPAT_PORT=${port} is MILLRACE_PORT, which accepts handshakes anyway; set another port, or off`
+  }
+  if (processes > 1 && storage === 'embedded') {
+    return `MILLRACE_PROCESSES=${processes} needs MILLRACE_STORAGE=scylla: only one process can open the embedded store`
+  }
+  if (processes > 1 && source === 'localnet') {
+    return `MILLRACE_PROCESSES=${processes} needs a node: a localnet runs in one process. Set MILLRACE_SOURCE and MILLRACE_RPC_URL, or MILLRACE_PROCESSES=1`
+  }
+  if (processes > 1 && redisUrl === null && role.length < 3 && role.some((each) => each !== 'gateway')) {
+    return `MILLRACE_PROCESSES=${processes} with MILLRACE_ROLE=${role.join(',')} needs MILLRACE_REDIS_URL: without Redis only one process may ingest, and one deliver`
   }
   if (storage === 'embedded' && !(role.includes('ingest') && role.includes('gateway'))) {
     return `MILLRACE_ROLE=${role.join(',')} leaves work to other processes, but only one process can open the embedded store; set MILLRACE_STORAGE=scylla`
@@ -46,6 +52,24 @@ export function deploymentRefusal({
   }
   if (scyllaUsername === null && scyllaPassword !== null) {
     return 'MILLRACE_SCYLLA_PASSWORD is set and MILLRACE_SCYLLA_USERNAME is not'
+  }
+  return tlsRefusal(config)
+}
+
+/** Returns why the settings of TLS do not belong together; null if they do. */
+function tlsRefusal(config: Deployment): string | null {
+  const isOn = { scylla: config.scyllaTls, redis: /^rediss/i.test(config.redisUrl ?? '') }
+  const cure = { scylla: 'set MILLRACE_SCYLLA_TLS=true', redis: 'begin MILLRACE_REDIS_URL with rediss' }
+  for (const server of ['scylla', 'redis'] as const) {
+    const settings = (['Ca', 'Certificate', 'Key', 'ServerName'] as const).map(
+      (each) => `${server}Tls${each}` as const
+    )
+    const [, certificate, key] = settings
+    const given = settings.find((each) => config[each] !== null)
+    if (given !== undefined && !isOn[server])
+      return `${variableOf(given)} is set, but these connections have no TLS; ${cure[server]}`
+    if ((config[certificate!] === null) !== (config[key!] === null))
+      return `${variableOf(certificate!)} and ${variableOf(key!)} belong together; set both or neither`
   }
   return null
 }

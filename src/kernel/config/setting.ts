@@ -60,12 +60,19 @@ export const integer = (min: number, max: number) =>
 const URL_SCHEMAS = new WeakSet<z.ZodType>()
 
 /** A URL with one of the given protocols. Always shown masked: operators put keys into any component of a URL. */
-export function url(...protocols: string[]) {
-  const schema = z
-    .string()
-    .refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-      message: `is not a URL with ${protocols.join(' or ')}`
-    })
+export const url = (...protocols: string[]) =>
+  checkedUrl((text) =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol)
+      ? null
+      : `is not a URL with ${protocols.join(' or ')}`
+  )
+
+/** A URL in which `problemOf` finds no problem; it may name several hosts. Shown masked, as every URL. */
+export function checkedUrl(problemOf: (text: string) => string | null) {
+  const schema = z.string().superRefine((text, context) => {
+    const problem = problemOf(text)
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+  })
   URL_SCHEMAS.add(schema)
   return schema
 }

@@ -1,3 +1,5 @@
+import { hostsText, readHostsUrl, type HostsUrl } from './hosts-url.ts'
+
 /** Replaces a component of a URL, or another setting, that may be a secret. */
 const MASK = '********'
 
@@ -12,10 +14,11 @@ const PASSWORD_LENGTH_MIN = 8
 
 /** Returns a URL with its user, path, query and fragment masked, if present. */
 export function maskedUrl(text: string): string {
-  const { protocol, username, password, host, pathname, search, hash } = new URL(text)
+  const read = readUrl(text)
+  const { protocol, username, password, pathname, search, hash } = read.url
   const user = username === '' && password === '' ? '' : `${MASK}@`
   const path = pathname === '' || pathname === '/' ? pathname : `/${MASK}`
-  return `${protocol}//${user}${host}${path}${search === '' ? '' : `?${MASK}`}${hash === '' ? '' : `#${MASK}`}`
+  return `${protocol}//${user}${hostsText(read)}${path}${search === '' ? '' : `?${MASK}`}${hash === '' ? '' : `#${MASK}`}`
 }
 
 /**
@@ -34,7 +37,9 @@ export function secretsMask(
     masks.set(JSON.stringify(secret).slice(1, -1), mask)
   }
   for (const text of urls) {
-    const { href, host, username, password, pathname, search, searchParams, hash } = new URL(text)
+    const read = readUrl(text)
+    const { href, username, password, pathname, search, searchParams, hash } = read.url
+    const host = hostsText(read)
     const path = pathname === '/' ? '' : pathname
     for (const whole of [text, href]) add(whole, maskedUrl(text))
     if (path + search !== '') add(host + pathname + search, `${host}/${MASK}`)
@@ -59,6 +64,12 @@ export function secretsMask(
   const patterns = [...masks.keys()].sort((a, b) => b.length - a.length).map((each) => RegExp.escape(each))
   const pattern = new RegExp(patterns.join('|'), 'g')
   return (text) => text.replace(pattern, (secret) => masks.get(secret)!)
+}
+
+function readUrl(text: string): HostsUrl {
+  const read = readHostsUrl(text)
+  if (read === null) throw new TypeError('a setting is not a URL')
+  return read
 }
 
 function decoded(part: string): string {

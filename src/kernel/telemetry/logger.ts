@@ -14,15 +14,16 @@ const REDACTED = [
 
 /**
  * Creates a structured log on standard error; standard output carries results. `mask` hides URLs and secrets of the
- * configuration in each line, including texts of nodes and drivers.
+ * configuration in each line, including texts of nodes and drivers. Each line has `fields`.
  */
 export function createLogger(
   config: Pick<Config, 'logLevel' | 'logFormat'>,
-  mask: (text: string) => string
+  mask: (text: string) => string,
+  fields: Readonly<Record<string, unknown>> | null = null
 ): Logger {
   const options = {
     level: config.logLevel,
-    base: null,
+    base: fields,
     redact: REDACTED,
     hooks: { streamWrite: mask }
   }

@@ -1,4 +1,4 @@
-import { Counter, Registry, collectDefaultMetrics } from 'prom-client'
+import { AggregatorRegistry, Counter, Registry, collectDefaultMetrics } from 'prom-client'
 import { answerMetrics } from './answer-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import type { WorkTally } from '../../access/work-tally.ts'
@@ -7,9 +7,22 @@ import { workUnitMetrics } from './work-unit-metrics.ts'
 /** The registry of a process, as served by `/metrics`, and what the kernel counts. Products add groups of their own. */
 export interface Metrics {
   readonly registry: Registry
+  /** Returns the metrics of the process, and of those that share its port, in Prometheus' text format. */
+  readonly text: () => Promise<string>
   readonly requestSeconds: RequestSeconds
   readonly connectionsRefused: Counter<'code'>
   readonly work: WorkTally
+}
+
+/** The metrics of one process, as its registry returns them. */
+type RegistryJson = readonly Readonly<Record<string, unknown>>[]
+
+/** Processes that share a port: Prometheus gets the metrics of all of them from whichever answers. */
+export interface MetricPeers {
+  /** Marks the metrics of a registry with the process, and gives them to the others. */
+  share(registry: Registry): void
+  /** Resolves with the metrics of the others. */
+  othersMetrics(): Promise<readonly RegistryJson[]>
 }
 
 /**
@@ -19,12 +32,14 @@ export interface Metrics {
  */
 export const LAG_SAMPLE_MS = 100
 
-export function createMetrics(): Metrics {
+export function createMetrics(peers: MetricPeers | null = null): Metrics {
   const registry = new Registry()
+  peers?.share(registry)
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS })
   answerMetrics(registry)
   return {
     registry,
+    text: () => (peers === null ? registry.metrics() : textOfAll(registry, peers)),
     requestSeconds: new RequestSeconds(registry),
     work: workUnitMetrics(registry),
     connectionsRefused: new Counter({
@@ -34,4 +49,12 @@ export function createMetrics(): Metrics {
       registers: [registry]
     })
   }
+}
+
+async function textOfAll(registry: Registry, peers: MetricPeers): Promise<string> {
+  const others = await peers.othersMetrics()
+  const own = (await registry.getMetricsAsJSON()) as unknown as RegistryJson
+  // No two processes have a series in common, so that nothing is summed or left out.
+  const all = [own, ...others].map((metrics) => metrics.map((each) => ({ ...each, aggregator: 'first' })))
+  return AggregatorRegistry.aggregate(all).metrics()
 }

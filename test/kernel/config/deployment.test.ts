@@ -7,6 +7,7 @@ type Environment = Readonly<Record<string, string>>
 const KEY = 'ab'.repeat(32)
 const SCYLLA = { MILLRACE_STORAGE: 'scylla', MILLRACE_WEBHOOK_SECRET_KEY: KEY }
 const REDIS = { MILLRACE_REDIS_URL: 'redis://127.0.0.1' }
+const RPC = { MILLRACE_SOURCE: 'rpc', MILLRACE_RPC_URL: 'http://127.0.0.1:1' }
 
 function configOf(environment: Environment) {
   const reading = readConfig([], environment)
@@ -25,7 +26,22 @@ t.test('settings that cannot work together are refused with a line that says wha
     ],
     [{ MILLRACE_RPC_WS_COMPAT_PORT: '8900' }, /MILLRACE_RPC_WS_COMPAT_PORT=8900 is MILLRACE_PORT/],
     [{ ...SCYLLA, MILLRACE_SCYLLA_USERNAME: 'me' }, /MILLRACE_SCYLLA_PASSWORD is not/],
-    [{ ...SCYLLA, MILLRACE_SCYLLA_PASSWORD: 'secret' }, /MILLRACE_SCYLLA_USERNAME is not/]
+    [{ ...SCYLLA, MILLRACE_SCYLLA_PASSWORD: 'secret' }, /MILLRACE_SCYLLA_USERNAME is not/],
+    [{ MILLRACE_PROCESSES: '4' }, /^MILLRACE_PROCESSES=4 needs MILLRACE_STORAGE=scylla/],
+    [{ ...SCYLLA, ...REDIS, MILLRACE_PROCESSES: '4' }, /^MILLRACE_PROCESSES=4 needs a node.*MILLRACE_SOURCE/],
+    [
+      { ...SCYLLA, ...RPC, MILLRACE_PROCESSES: '2', MILLRACE_ROLE: 'delivery' },
+      /MILLRACE_ROLE=delivery needs MILLRACE_REDIS_URL/
+    ],
+    [
+      { ...SCYLLA, MILLRACE_SCYLLA_TLS_CA: 'ca' },
+      /MILLRACE_SCYLLA_TLS_CA is set, .* set MILLRACE_SCYLLA_TLS=true/
+    ],
+    [{ ...SCYLLA, ...REDIS, MILLRACE_REDIS_TLS_SERVER_NAME: 'x' }, /begin MILLRACE_REDIS_URL with rediss/],
+    [
+      { ...SCYLLA, MILLRACE_SCYLLA_TLS: 'true', MILLRACE_SCYLLA_TLS_KEY: 'key' },
+      /MILLRACE_SCYLLA_TLS_CERTIFICATE and MILLRACE_SCYLLA_TLS_KEY belong together/
+    ]
   ]
   for (const [environment, line] of refused) {
     const refusal = deploymentRefusal(configOf(environment))
@@ -57,7 +73,20 @@ t.test('settings that work together are accepted, and their limits are logged', 
     [{ ...SCYLLA, MILLRACE_SCYLLA_USERNAME: 'me', MILLRACE_SCYLLA_PASSWORD: 'secret' }, []],
     [{ MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true' }, [/^MILLRACE_ALLOW_PRIVATE_WEBHOOKS is on/]],
     [{ MILLRACE_STORAGE: 'scylla' }, [/^MILLRACE_WEBHOOK_SECRET_KEY is not set/]],
-    [{ MILLRACE_STORAGE: 'scylla', ...REDIS, MILLRACE_ROLE: 'ingest' }, []]
+    [{ MILLRACE_STORAGE: 'scylla', ...REDIS, MILLRACE_ROLE: 'ingest' }, []],
+    [{ ...SCYLLA, ...REDIS, ...RPC, MILLRACE_PROCESSES: '6' }, []],
+    [
+      { ...SCYLLA, ...RPC, MILLRACE_PROCESSES: '2', MILLRACE_ROLE: 'gateway' },
+      [/without MILLRACE_REDIS_URL/]
+    ],
+    [
+      {
+        ...SCYLLA,
+        ...{ MILLRACE_REDIS_URL: 'rediss+sentinel://:a%40b@h1,h2:26380/main/1', MILLRACE_REDIS_TLS_CA: 'ca' },
+        ...{ MILLRACE_SCYLLA_TLS: 'true', MILLRACE_SCYLLA_TLS_SERVER_NAME: 'cql' }
+      },
+      []
+    ]
   ]
   for (const [environment, lines] of good) {
     const config = configOf(environment)
@@ -73,7 +102,10 @@ t.test('a value of these settings that cannot be meant is named', async (t) => {
     [{ MILLRACE_SCYLLA_CONTACT_POINTS: ',' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="," is empty$/],
     [{ MILLRACE_SCYLLA_CONTACT_POINTS: 'a b' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="a b" is not a host$/],
     [{ MILLRACE_SCYLLA_KEYSPACE: 'a-b' }, /^MILLRACE_SCYLLA_KEYSPACE="a-b" is not a keyspace name/],
-    [{ MILLRACE_REDIS_URL: 'http://:secret@x' }, /^MILLRACE_REDIS_URL is not a URL with redis: or rediss:$/],
+    [
+      { MILLRACE_REDIS_URL: 'http://:secret@x' },
+      /^MILLRACE_REDIS_URL is not a URL with redis: or rediss:, or either with \+sentinel or \+cluster$/
+    ],
     ...[
       'secret',
       'ab'.repeat(31),
