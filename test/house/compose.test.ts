@@ -5,10 +5,19 @@ import t from 'tap'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { readConfig } from '../../src/configuration.ts'
+import { deploymentRefusal } from '../../src/kernel/config/deployment.ts'
 import { environmentOf, only, readDockerfile } from './dockerfile.ts'
 import { ROOT } from './sources.ts'
 
 const FILE = join(ROOT, 'docker-compose.yml')
+/** Seconds that the drain of a process takes at most, with its kill. */
+const DRAIN_SECONDS = 12
+
+/** Services of the profile `cluster`. */
+const CLUSTER = [
+  ...['balancer', 'cql1', 'cql2', 'cql3', 'delivery1', 'delivery2'],
+  ...['gateway1', 'gateway2', 'ingest', 'standby']
+]
 
 const duration = z.string().regex(/^\d+s$/)
 /** `NAME:/path` of a volume, or `./path:/path:ro` of a file or folder of the project. */
@@ -56,14 +65,25 @@ function readCompose(): z.infer<typeof compose> {
 
 t.test('docker-compose.yml is YAML of the shape that Compose reads', async (t) => {
   const { services, volumes } = readCompose()
-  t.same(Object.keys(services).sort(), ['embedded', 'grafana', 'millrace', 'prometheus', 'redis', 'scylla'])
+  const inCluster = Object.entries(services).filter(
+    ([, { profiles }]) => profiles?.includes('cluster') === true
+  )
+  const others = Object.keys(services).filter((name) => !inCluster.some(([each]) => each === name))
+  t.same(others.sort(), ['embedded', 'grafana', 'millrace', 'prometheus', 'redis', 'scylla'])
+  t.same(inCluster.map(([name]) => name).sort(), CLUSTER)
   const mounted = Object.values(services).flatMap((each) => each.volumes.map((mount) => mount.split(':')[0]!))
   const [files, named] = [
     mounted.filter((name) => name.startsWith('.')),
     mounted.filter((name) => !name.startsWith('.'))
   ]
   for (const file of files) t.ok(existsSync(join(ROOT, file)), `${file} is there`)
-  t.same(named.sort(), Object.keys(volumes).sort(), 'every volume is declared, and used by one service')
+  const own = named.filter((name) => name !== 'fleet')
+  t.same(
+    [...own, 'fleet'].sort(),
+    Object.keys(volumes).sort(),
+    'every volume is declared, and used by one service'
+  )
+  t.equal(named.length - own.length, 6, 'one is shared by the processes of the fleet')
   for (const [name, { depends_on: needed = {}, image, build, healthcheck }] of Object.entries(services)) {
     t.equal((image === undefined) !== (build === undefined), true, `${name} has an image or is built`)
     t.equal(healthcheck === undefined, build !== undefined, `${name} says when it is well`)
@@ -109,6 +129,45 @@ t.test(
   }
 )
 
+t.test('the profile `cluster` is a fleet of every role twice, behind a balancer', async (t) => {
+  const { services } = readCompose()
+  const given = environmentOf(readDockerfile().at(-1)!)
+  const roles: string[] = []
+  for (const name of CLUSTER) {
+    const { build, image, command, environment = {}, depends_on: needed = {} } = services[name]!
+    if (build === undefined) {
+      t.ok(name === 'balancer' || image === services['scylla']!.image, `${name} is the same ScyllaDB`)
+      continue
+    }
+    const [verb, ...flags] = command!.split(' ')
+    t.equal(verb, 'serve')
+    const reading = readConfig(flags, { ...given, ...environment })
+    if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
+    const { config } = reading
+    t.equal(deploymentRefusal(config), null)
+    roles.push(...config.role)
+    t.same(
+      [
+        ...config.scyllaContactPoints,
+        new URL(config.redisUrl!).hostname,
+        new URL(config.rpcUrl[0]!).hostname
+      ],
+      Object.keys(needed),
+      `${name} waits for the servers of its settings`
+    )
+    t.equal(config.scyllaReplication, config.scyllaContactPoints.length)
+    const grace = Number(/^\d+/.exec(services[name]!.stop_grace_period!))
+    t.ok(grace >= config.drainDelaySeconds + DRAIN_SECONDS, 'it is not killed while it drains')
+  }
+  t.same(roles.toSorted(), ['delivery', 'delivery', 'gateway', 'gateway', 'ingest', 'ingest'])
+  t.ok(services['millrace']!.ports!.includes('127.0.0.1:8902:8902'), 'their node')
+  const site = readFileSync(join(ROOT, 'src/operations/proxy/fleet.conf'), 'utf8')
+  const gateways = [...site.matchAll(/server (\w+):8900/g)].map(([, host]) => host)
+  t.same(gateways, Object.keys(services['balancer']!.depends_on!))
+  t.match(services['balancer']!.ports, [/:8080$/])
+  t.match(site, /listen 8080;/)
+})
+
 t.test('the commented block for a node of one’s own has settings that the service takes', async (t) => {
   const [, block] = /# A node of your own[^\n]*\n((?: *# \w+: \S+\n)+)/.exec(readFileSync(FILE, 'utf8'))!
   const settings = [...block!.matchAll(/# (\w+): (\S+)/g)].map(([, name, value]) => [name!, value!] as const)
@@ -121,7 +180,7 @@ t.test('the commented block for a node of one’s own has settings that the serv
 const CONFIG = 'docker compose takes docker-compose.yml'
 if (spawnSync('docker', ['compose', 'version']).status === 0) {
   t.test(CONFIG, async (t) => {
-    for (const profile of [[], ['--profile', 'embedded']]) {
+    for (const profile of [[], ['--profile', 'embedded'], ['--profile', 'cluster']]) {
       const said = spawnSync('docker', ['compose', '--file', FILE, ...profile, 'config', '--quiet'], {
         encoding: 'utf8'
       })
