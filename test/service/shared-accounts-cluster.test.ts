@@ -43,8 +43,11 @@ testWithFixtures(t, 'gateways of a fleet', (t) =>
       ]
       /** Returns what a gateway says of the mints, without the age, which changes with the second of the clock. */
       const shownAt = async (service: ServiceProcess) => {
-        const { status, body } = await service.get(PATH)
-        t.equal(status, 200)
+        // A server on a busy machine may be slow at any time.
+        const body = await until(async () => {
+          const answer = await service.get(PATH)
+          return answer.status === 200 && answer.body
+        }, 'it answers')
         return body.data.map(({ age_seconds: _, ...rest }) => rest)
       }
       const slotAt = async (service: ServiceProcess): Promise<number> =>
@@ -71,9 +74,8 @@ testWithFixtures(t, 'gateways of a fleet', (t) =>
       )
       t.comment(`${reads() - readsBefore} reads by the other gateways`)
       for (const gateway of gateways)
-        t.equal(
-          linesWith(gateway, 'readings of accounts are shared by the store'),
-          1,
+        t.ok(
+          linesWith(gateway, 'readings of accounts are shared by the store') > 0,
           'the change is announced'
         )
       for (const service of [ingest, ...gateways]) {

@@ -35,7 +35,7 @@ const recordIn = (directory: string): Promise<Buffer | undefined> =>
 /** Commits blocks to the store in a directory, and returns the pools of the mint as another opening reads them. */
 async function committed(directory: string, some: readonly BlockCommit[], together = false) {
   const writer = await openEmbeddedStorage({ directory })
-  if (together) await writer.blocks.commitAll(some)
+  if (together) await writer.blocks.commitAll([some])
   else for (const block of some) await writer.blocks.commit(block)
   await writer.close()
   const reader = await openEmbeddedStorage({ directory })
