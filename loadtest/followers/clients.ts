@@ -18,7 +18,7 @@ export interface FlockFigures {
 const CLIENTS_A_KEY = 15
 /** Every client stays for the whole run. */
 const HABITS: Habits = { staysMs: 100 * 3_600_000, awayMs: 1 }
-const CONNECTED_WITHIN_MS = 120_000
+const CONNECTED_WITHIN_MS = 600_000
 
 const [url, adminKey, clientsText, mints] = process.argv.slice(2) as [string, string, string, string]
 const clients = Number(clientsText)
