@@ -1,10 +1,15 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { decodeTransactions, type DecodedTransactions } from '../../src/chain/decode-block.ts'
+import {
+  decodeTransactions,
+  type DecodedTransactions,
+  type PlainEvents
+} from '../../src/chain/decode-block.ts'
 import type { TransferFees } from '../../src/accounts/transfer-fees.ts'
 import type { Note } from '../../src/chain/emitter.ts'
 import type { KnownVaults } from '../../src/chain/known-vaults.ts'
 import { notesOfMovedVaults } from '../../src/chain/moved-vaults.ts'
-import type { Block } from '../../src/chain/transaction.ts'
+import type { ChainEvent } from '../../src/chain/events.ts'
+import type { Block, Transaction } from '../../src/chain/transaction.ts'
 import type { TransferFeeLookup } from '../../src/chain/transfer-fee.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
@@ -17,12 +22,13 @@ const PER_TURN = 200
 /** Decodes a block in slices, so that requests run in between: a mainnet block takes several milliseconds. */
 export async function decodeInTurns(
   transactions: Block['transactions'],
-  feeOf: TransferFeeLookup | null = null
+  feeOf: TransferFeeLookup | null = null,
+  plain: WeakMap<Transaction, readonly ChainEvent[]> | null = null
 ): Promise<DecodedTransactions> {
   const parts: DecodedTransactions[] = []
   for (let first = 0; first < transactions.length; first += PER_TURN) {
     if (first > 0) await yieldToEventLoop()
-    parts.push(decodeTransactions(transactions.slice(first, first + PER_TURN), first, feeOf))
+    parts.push(decodeTransactions(transactions.slice(first, first + PER_TURN), first, feeOf, plain))
   }
   return {
     entries: parts.flatMap(({ entries }) => entries),
@@ -52,6 +58,8 @@ async function movedVaults(
 export interface DecodedSource extends DecodedTransactions {
   readonly block: DecodedBlock
   readonly votes: number
+  /** Holds no transaction in memory. */
+  readonly plain: PlainEvents
 }
 
 /**
@@ -64,7 +72,8 @@ export async function decodeSourced(
   vaults: KnownVaults | null = null
 ): Promise<DecodedSource> {
   const { slot, blockTime, parentSlot, blockhash = null, votes } = block
-  let decoded = await decodeInTurns(block.transactions, fees?.at(slot))
+  const plain = new WeakMap<Transaction, readonly ChainEvent[]>()
+  let decoded = await decodeInTurns(block.transactions, fees?.at(slot), plain)
   const lacking = decoded.openFees.flatMap(({ mints }) => mints)
   if (lacking.length > 0 && (await fees?.load(lacking, slot)) === true)
     decoded = await decodeInTurns(block.transactions, fees!.at(slot))
@@ -75,7 +84,8 @@ export async function decodeSourced(
     ...decoded,
     notes: [...decoded.notes, ...moved],
     block: { slot, blockTime, parentSlot, blockhash, receivedAtMs, commitment, transactions, entries },
-    votes
+    votes,
+    plain
   }
 }
 

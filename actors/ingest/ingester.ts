@@ -183,7 +183,7 @@ export class Ingester {
     const { fold, kept } = this.#undoHistory.wants(block, before)
       ? prepared.foldKept(loaded)
       : { fold: prepared.fold(loaded), kept: undefined }
-    this.#deps.committedBlocks?.pending(sourced)
+    this.#deps.committedBlocks?.pending(sourced, decoded.plain)
     const inFlight = { affected, committed: this.#commit(decoded, fold, kept, before) }
     this.#inFlight.push(inFlight)
     return inFlight

@@ -2,7 +2,7 @@ import { decodeTransaction } from './decode.ts'
 import type { Note } from './emitter.ts'
 import type { ChainEvent } from './events.ts'
 import type { Pubkey } from './pubkey.ts'
-import type { Block } from './transaction.ts'
+import type { Block, Transaction } from './transaction.ts'
 import type { TransferFeeLookup } from './transfer-fee.ts'
 
 /** The events and notes of some transactions of a block, in chain order. */
@@ -23,14 +23,18 @@ export interface OpenFees {
   readonly mints: readonly Pubkey[]
 }
 
+/** Events of transactions that decode without transfer fees, for readers that must not decode them again. */
+export type PlainEvents = Pick<WeakMap<Transaction, readonly ChainEvent[]>, 'get'>
+
 /**
  * Decodes consecutive transactions of a block. A transaction without an index gets its place in the list plus
- * `first`. `feeOf` returns the known transfer fees of the block's epoch.
+ * `first`. `feeOf` returns the known transfer fees of the block's epoch. Events that need none are added to `plain`.
  */
 export function decodeTransactions(
   transactions: Block['transactions'],
   first = 0,
-  feeOf: TransferFeeLookup | null = null
+  feeOf: TransferFeeLookup | null = null,
+  plain: WeakMap<Transaction, readonly ChainEvent[]> | null = null
 ): DecodedTransactions {
   const entries: DecodedTransactions['entries'][number][] = []
   const notes: Note[] = []
@@ -38,6 +42,7 @@ export function decodeTransactions(
   for (const [place, transaction] of transactions.entries()) {
     const decoded = decodeTransaction(transaction, feeOf)
     notes.push(...decoded.notes)
+    if (decoded.usesFees !== true) plain?.set(transaction, decoded.events)
     if (decoded.openFees !== undefined)
       openFees.push({ signature: transaction.signature, mints: decoded.openFees })
     if (decoded.events.length === 0) continue

@@ -18,6 +18,8 @@ export interface Decoded {
    * missing.
    */
   readonly openFees?: readonly Pubkey[]
+  /** Whether transfer fees were used; absent if they were not. */
+  readonly usesFees?: true
 }
 
 const NOTHING: Decoded = { events: [], notes: [] }
@@ -32,7 +34,8 @@ export function decodeTransaction(transaction: Transaction, feeOf: TransferFeeLo
   if (transaction.unstated?.includes('inner-instructions') === true)
     return { events: [], notes: notesOfUnseenCalls(transaction) }
   const decoded = decodeWith(transaction, null)
-  return decoded.openFees === undefined || feeOf === null ? decoded : decodeWith(transaction, feeOf)
+  if (decoded.openFees === undefined || feeOf === null) return decoded
+  return { ...decodeWith(transaction, feeOf), usesFees: true }
 }
 
 function decodeWith(transaction: Transaction, feeOf: TransferFeeLookup | null): Decoded {

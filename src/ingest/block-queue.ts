@@ -1,3 +1,4 @@
+import type { PlainEvents } from '../chain/decode-block.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { BlockCommit } from '../market/records.ts'
 import type { BlockObserver } from './committed-blocks.ts'
@@ -40,8 +41,8 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
   protected abstract get isOn(): boolean
   /** Maximum queued events. Beyond it all are dropped, and a `missed` event is queued. */
   protected abstract get eventsMax(): number
-  /** Returns what a block changes, without retaining the block. */
-  protected abstract changesIn(block: Block): Changes
+  /** Returns what a block changes, without retaining the block. `plain` has events of its transactions, if they are known. */
+  protected abstract changesIn(block: Block, plain?: PlainEvents): Changes
 
   /** Calls `wake`, which must not throw, at each event. */
   onEvent(wake: () => void): void {
@@ -96,11 +97,11 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     this.#recalled.clear()
   }
 
-  read({ block }: SourcedBlock): () => void {
+  read({ block }: SourcedBlock, plain?: PlainEvents): () => void {
     this.#newestRead = Math.max(this.#newestRead, block.slot)
     // Even while it is off: it may be on by the commit.
     if (!this.isOn) return () => void (this.#committed = block.slot)
-    const queued = this.#queued(block)
+    const queued = this.#queued(block, plain)
     return () => {
       this.#committed = queued.slot
       this.#add({ kind: 'block', block: queued })
@@ -133,9 +134,9 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     this.#add({ kind: 'lost', after })
   }
 
-  #queued(block: Block): QueuedBlock<Changes> {
+  #queued(block: Block, plain?: PlainEvents): QueuedBlock<Changes> {
     const { slot, parentSlot, blockhash = null, blockTime } = block
-    return { slot, parentSlot, blockhash, blockTime, changes: this.changesIn(block) }
+    return { slot, parentSlot, blockhash, blockTime, changes: this.changesIn(block, plain) }
   }
 
   #add(event: QueueEvent<Changes>): void {

@@ -1,3 +1,4 @@
+import type { PlainEvents } from '../chain/decode-block.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { BlockCommit } from '../market/records.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
@@ -13,9 +14,10 @@ const PENDING_MAX = 16
 export interface BlockObserver {
   /**
    * Reads a block before its commit. Returns a function that is called once, when the block is durable and visible.
-   * It must not retain the block, which takes megabytes. The slot of a late block is below those of earlier calls.
+   * It must not retain the block, which takes megabytes. The slot of a late block is below those of earlier calls. `plain` has
+   * events of its transactions, if it was decoded before.
    */
-  read(sourced: SourcedBlock): () => void
+  read(sourced: SourcedBlock, plain?: PlainEvents): () => void
   /** Takes a commit of the feed, once all observers have committed its block, if this process read it. */
   published?(commit: BlockCommit): void
   /** Blocks were skipped, or published blocks have changed. */
@@ -56,9 +58,9 @@ export class CommittedBlocks {
   }
 
   /** Shows a block to the observers. The caller commits it, or gives it to `amended`. */
-  read(sourced: SourcedBlock): PendingBlock {
+  read(sourced: SourcedBlock, plain?: PlainEvents): PendingBlock {
     const { slot, blockhash = null } = sourced.block
-    const commits = Array.from(this.#observers, (observer) => observer.read(sourced))
+    const commits = Array.from(this.#observers, (observer) => observer.read(sourced, plain))
     const commit = (): void => {
       for (const each of commits) each()
     }
@@ -69,11 +71,11 @@ export class CommittedBlocks {
    * Reads a block that the feed is about to publish, in the order of slots. A repeated slot removes its pending block
    * and all later ones.
    */
-  pending(sourced: SourcedBlock): void {
+  pending(sourced: SourcedBlock, plain?: PlainEvents): void {
     const { slot } = sourced.block
     while (this.#pending.length > 0 && this.#pending.at(-1)!.slot >= slot) this.#pending.pop()
     if (this.#pending.length === PENDING_MAX) this.#pending.shift()
-    this.#pending.push(this.read(sourced))
+    this.#pending.push(this.read(sourced, plain))
   }
 
   /** Reports blocks that an amendment has committed, because the feed does not publish them. */

@@ -1,3 +1,4 @@
+import type { PlainEvents } from '../chain/decode-block.ts'
 import { PubkeyTable } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
 import { BlockQueue, QUEUE_MAX, type QueuedBlock } from '../ingest/block-queue.ts'
@@ -47,7 +48,7 @@ export class LedgerBlocks extends BlockQueue<LedgerChanges> {
     return this.newestRead
   }
 
-  protected changesIn(block: Block): LedgerChanges {
-    return { byAddress: ledgerChanges(block, this.#table), holes: holesIn(block) }
+  protected changesIn(block: Block, plain?: PlainEvents): LedgerChanges {
+    return { byAddress: ledgerChanges(block, this.#table, plain), holes: holesIn(block) }
   }
 }

@@ -1,4 +1,5 @@
 import { encodeBase58 } from '../chain/base58.ts'
+import type { PlainEvents } from '../chain/decode-block.ts'
 import { samePubkey, type PubkeyTable } from '../chain/pubkey.ts'
 import type { Block, TokenBalance, Transaction } from '../chain/transaction.ts'
 import { AddressChanges } from './address-changes.ts'
@@ -15,12 +16,13 @@ import { TransactionChanges, type AccountChange } from './transaction-changes.ts
  *
  * Nodes state the balances of every account of a transaction before and after it. Balances that did not change are not
  * looked up, so that a transaction without a watched address costs next to nothing. Lamports above 2^53 are rounded,
- * as in the blocks. The result retains no memory of the block.
+ * as in the blocks. The result retains no memory of the block. Transactions whose events `plain` has are not decoded again.
  * Over blocks without a gap, the changes of an account add up to its change of balance (INVARIANTS 7).
  */
 export function ledgerChanges(
   { transactions, rewards }: Pick<Block, 'transactions' | 'rewards'>,
-  watched: PubkeyTable<string>
+  watched: PubkeyTable<string>,
+  plain?: PlainEvents
 ): Map<string, LedgerChange[]> {
   if (watched.size === 0) return new Map()
   const rewarded = rewardChanges(rewards, (address) => watched.ofText(address) !== undefined)
@@ -28,7 +30,9 @@ export function ledgerChanges(
   for (let place = 0; place < transactions.length; place++) {
     const transaction = transactions[place]!
     const addresses = changedAddresses(transaction, watched)
-    if (addresses !== null) add(changes, transaction, transaction.index ?? place, addresses)
+    if (addresses === null) continue
+    const all = new TransactionChanges(transaction, plain?.get(transaction))
+    add(changes, all, transaction.index ?? place, addresses)
   }
   for (const [address, rows] of rewarded.after) append(changes, address, rows)
   return changes
@@ -103,11 +107,11 @@ function ownerIn(balance: TokenBalance, watched: PubkeyTable<string>): string | 
 
 function add(
   changes: Map<string, LedgerChange[]>,
-  transaction: Transaction,
+  all: TransactionChanges,
   txIndex: number,
   addresses: Addresses
 ): void {
-  const all = new TransactionChanges(transaction)
+  const { transaction } = all
   const signature = encodeBase58(transaction.signature)
   const fee = { feeLamports: transaction.feeLamports, feePayer: all.key(0) }
   for (const [address, key] of addresses) {

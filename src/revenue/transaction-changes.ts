@@ -1,5 +1,5 @@
 import { decodeTransaction } from '../chain/decode.ts'
-import type { Trade } from '../chain/events.ts'
+import type { ChainEvent, Trade } from '../chain/events.ts'
 import { Movements } from '../chain/movements.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { Movement } from '../chain/token-movement.ts'
@@ -39,17 +39,24 @@ export class TransactionChanges {
   #lamportFlows: readonly Flow[] | undefined
   #rents: readonly Flow[] | undefined
   #trades: readonly Trade[] | undefined
+  readonly #events: readonly ChainEvent[] | undefined
   #movements: readonly Movement[] | undefined
   #feeWithdrawals: readonly FeeWithdrawal[] | undefined
 
-  constructor(transaction: Transaction) {
+  /** `events` are those that the transaction decodes to, if they are known. */
+  constructor(transaction: Transaction, events?: readonly ChainEvent[]) {
     this.transaction = transaction
+    this.#events = events
     const { failed, preTokenBalances, postTokenBalances } = transaction
     for (const balance of preTokenBalances) this.#before[balance.account] ??= balance
     for (const balance of postTokenBalances) this.#after[balance.account] ??= balance
-    const keys = Array.from({ length: transaction.keys.length }, (_, account) => account)
-    this.lamports = keys.flatMap((account) => this.#lamportsOf(account))
-    this.tokens = failed ? [] : keys.flatMap((account) => this.#tokensOf(account))
+    const [lamports, tokens]: [AccountChange[], AccountChange[]] = [[], []]
+    for (let account = 0; account < transaction.keys.length; account++) {
+      this.#addLamportsOf(account, lamports)
+      if (!failed) this.#addTokensOf(account, tokens)
+    }
+    this.lamports = lamports
+    this.tokens = tokens
   }
 
   /** The base58 of the key at an index. */
@@ -84,32 +91,27 @@ export class TransactionChanges {
 
   /** The trades that the transaction decodes to. */
   get trades(): readonly Trade[] {
-    return (this.#trades ??= decodeTransaction(this.transaction).events.filter(
+    return (this.#trades ??= (this.#events ?? decodeTransaction(this.transaction).events).filter(
       (event) => event.kind === 'trade'
     ))
   }
 
-  #lamportsOf(account: number): readonly AccountChange[] {
-    const [pre, post] = this.#lamportBalances(account)
-    if (pre === post) return []
-    const native = { mint: WSOL, isNative: true, decimals: SOL_DECIMALS }
-    return [{ account, party: this.#partyOf(account), ...native, pre: BigInt(pre), post: BigInt(post) }]
-  }
-
-  /** Returns equal numbers for an account whose balances the record lacks. */
-  #lamportBalances(account: number): readonly [pre: number, post: number] {
+  #addLamportsOf(account: number, changes: AccountChange[]): void {
     const { preBalances, postBalances } = this.transaction
     const [pre, post] = [preBalances[account], postBalances[account]]
-    return pre === undefined || post === undefined ? [0, 0] : [pre, post]
+    // The record may lack balances.
+    if (pre === post || pre === undefined || post === undefined) return
+    const native = { mint: WSOL, isNative: true, decimals: SOL_DECIMALS }
+    changes.push({ account, party: this.#partyOf(account), ...native, pre: BigInt(pre), post: BigInt(post) })
   }
 
-  #tokensOf(account: number): readonly AccountChange[] {
+  #addTokensOf(account: number, changes: AccountChange[]): void {
     const [before, after] = [this.#before[account], this.#after[account]]
-    if (before === undefined && after === undefined) return []
-    const changes = isOfOneHolding(before, after)
+    if (before === undefined && after === undefined) return
+    const found = isOfOneHolding(before, after)
       ? [this.#tokenChange(account, before, after)]
       : [this.#tokenChange(account, before, undefined), this.#tokenChange(account, undefined, after)]
-    return changes.filter(({ pre, post }) => pre !== post)
+    for (const change of found) if (change.pre !== change.post) changes.push(change)
   }
 
   #tokenChange(
