@@ -125,9 +125,16 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     )
   }
 
-  /** Lists the documents of a partition in the order of their keys. */
-  list(partition: string, options: ListOptions): Promise<Page<T>> {
-    return this.#list(partition, 'keys', [], options)
+  /**
+   * Lists the documents of a partition in the order of their keys. A document whose stored version is `known` is not parsed
+   * again.
+   */
+  list(
+    partition: string,
+    options: ListOptions,
+    known?: (version: string) => Stored<T> | undefined
+  ): Promise<Page<T>> {
+    return this.#list(partition, 'keys', [], options, known)
   }
 
   /**

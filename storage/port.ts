@@ -7,6 +7,7 @@ import type { DocumentStore } from './document-store.ts'
 import type { BlockStore, History, Journal } from './port/blocks.ts'
 import type { CoverageStore, GapRow } from './port/coverage.ts'
 import type { HolderStore } from './port/holders.ts'
+import type { LedgerStore } from './port/ledger.ts'
 import type { ProgramAccountStore } from './port/program-accounts.ts'
 import type { RecordStores } from './port/records.ts'
 import type { StorageUsage, Sweeper } from './port/space.ts'
@@ -16,6 +17,7 @@ export type * from './port/blocks.ts'
 export type * from './port/coverage.ts'
 export * from './port/facts.ts'
 export * from './port/holders.ts'
+export type * from './port/ledger.ts'
 export * from './port/program-accounts.ts'
 export * from './port/records.ts'
 export type * from './port/space.ts'
@@ -32,6 +34,7 @@ export interface Storage extends RecordStores {
   readonly documents: DocumentStore
   readonly programAccounts: ProgramAccountStore
   readonly holders: HolderStore
+  readonly ledger: LedgerStore
   /**
    * Whether other processes can have the store open. Such a store can be unavailable for a while, and recovers by itself.
    */

@@ -44,6 +44,7 @@ const OTHER_KINDS = [
     'document_hot_shares',
     'histories'
   ),
+  kind('E', 'entries of the revenue ledger', 'needed', 'ledger_pages', 'ledger_sums', 'ledger_marks'),
   kind('e', 'pool events', 'retention', 'events_by_pool'),
   kind('f', 'the genesis hash', 'needed'),
   kind('h', 'the hourly ranking of mints', 'needed', 'turnover', 'turnover_hours'),

@@ -13,7 +13,7 @@ import { LedgerReader } from '../../src/revenue/ledger-reader.ts'
 import { united, without, type TimedRange } from '../../src/revenue/slot-ranges.ts'
 import { NO_HISTORY } from '../../src/revenue/watch-history.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
-import type { DocumentStore } from '../../storage/document-store.ts'
+import type { LedgerStores } from '../../src/revenue/ledger-stores.ts'
 import { BackfillReplaced, type ActiveBackfill } from './active-backfill.ts'
 import type { BackfillDeps } from './backfill-deps.ts'
 
@@ -38,7 +38,7 @@ export class BackfillClosing {
     this.#writer = new ArchiveWriter(documents)
     this.#accounts = new Documents(documents, BACKFILL_ACCOUNT)
     this.#watches = new WatchedAddresses(documents)
-    this.#reader = new LedgerReader(documents)
+    this.#reader = new LedgerReader(deps.storage)
   }
 
   /** Stores the sums of the archive with a range that was read; then shows the rows of the range. */
@@ -62,9 +62,9 @@ export class BackfillClosing {
 
   /** Compares the ledger with the chain. Resolves with the milliseconds until the next comparison; 0 if it is equal. */
   async check(backfill: ActiveBackfill, signal: AbortSignal): Promise<number> {
-    const storeAt = async (slot: number): Promise<DocumentStore | null> => {
+    const storeAt = async (slot: number): Promise<LedgerStores | null> => {
       const end = await this.#reader.end()
-      return end !== null && end.slot >= slot ? this.#deps.storage.documents : null
+      return end !== null && end.slot >= slot ? this.#deps.storage : null
     }
     const { node } = this.#deps
     const check = await checkLedger(

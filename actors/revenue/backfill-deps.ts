@@ -6,7 +6,7 @@ import type { Storage } from '../../storage/port.ts'
 import type { LedgerLead } from './ledger-deps.ts'
 
 export interface BackfillDeps extends Ports {
-  readonly storage: Pick<Storage, 'documents' | 'isShared' | 'pairs' | 'candles' | 'solPrices'>
+  readonly storage: Pick<Storage, 'documents' | 'ledger' | 'isShared' | 'pairs' | 'candles' | 'solPrices'>
   readonly cash: CashList
   readonly node: HistoryNode
   /** Tells whether a node is configured and known. */

@@ -1,8 +1,8 @@
-import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 import { BACKFILL_ACCOUNT, type BackfillAccount } from '../../src/revenue/backfill-document.ts'
 import type { HistoryNode } from '../../src/revenue/history-node.ts'
 import { LedgerReader, type LedgerPlace } from '../../src/revenue/ledger-reader.ts'
+import type { LedgerStores } from '../../src/revenue/ledger-stores.ts'
 import { united, without, type SlotRange, type TimedRange } from '../../src/revenue/slot-ranges.ts'
 import { slotAtTime } from '../../src/revenue/slot-at-time.ts'
 import { NO_HISTORY, wantedSlots } from '../../src/revenue/watch-history.ts'
@@ -14,16 +14,16 @@ const ROWS_PER_READ = 1_000
 
 /** Chooses the slots that a backfill reads next, and the accounts that it begins with. */
 export class BackfillStart {
-  readonly #store: DocumentStore
+  readonly #store: LedgerStores
   readonly #node: HistoryNode
   readonly #hasNode: () => boolean
   readonly #accounts: Documents<BackfillAccount, 'open'>
 
-  constructor(store: DocumentStore, node: HistoryNode, hasNode: () => boolean) {
+  constructor(store: LedgerStores, node: HistoryNode, hasNode: () => boolean) {
     this.#store = store
     this.#node = node
     this.#hasNode = hasNode
-    this.#accounts = new Documents(store, BACKFILL_ACCOUNT)
+    this.#accounts = new Documents(store.documents, BACKFILL_ACCOUNT)
   }
 
   /**

@@ -52,7 +52,7 @@ export class LedgerBackfill {
     const deps = { ...given, node: patient(given.node, given) }
     this.#deps = deps
     this.#watches = new WatchedAddresses(deps.storage.documents)
-    this.#start = new BackfillStart(deps.storage.documents, deps.node, deps.hasNode)
+    this.#start = new BackfillStart(deps.storage, deps.node, deps.hasNode)
     this.#reading = new BackfillReading(deps)
     this.#closing = new BackfillClosing(deps)
   }

@@ -15,7 +15,7 @@ export interface LedgerLead {
 export interface LedgerDeps extends Ports, Pick<SymbolSources, 'names'> {
   readonly storage: Pick<
     Storage,
-    'documents' | 'isShared' | 'pairs' | 'candles' | 'solPrices' | 'launches'
+    'documents' | 'ledger' | 'isShared' | 'pairs' | 'candles' | 'solPrices' | 'launches'
   > & {
     readonly blocks: Pick<BlockStore, 'at' | 'between'>
   }

@@ -2,7 +2,7 @@ import { WSOL } from '../../src/market/cash.ts'
 import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import { valued } from '../../src/revenue/valued-entry.ts'
 import { LedgerPrices } from '../../src/revenue/ledger-prices.ts'
-import type { LedgerPart } from '../../src/revenue/ledger-writer.ts'
+import type { LedgerPart } from '../../src/revenue/packed-page.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 

@@ -1,5 +1,6 @@
 import { LedgerGaps, type LedgerGap } from '../../src/revenue/ledger-gap.ts'
 import {
+  documentsToOf,
   holesOf,
   ledgerProgressIn,
   NO_PROGRESS,
@@ -7,7 +8,9 @@ import {
   type LedgerHoleRange,
   type LedgerProgress
 } from '../../src/revenue/ledger-progress.ts'
-import { LedgerWriter, type LedgerPart, type Removing } from '../../src/revenue/ledger-writer.ts'
+import { DocumentLedger, type Removing } from '../../src/revenue/document-ledger.ts'
+import { LedgerWriter } from '../../src/revenue/ledger-writer.ts'
+import type { LedgerPart } from '../../src/revenue/packed-page.ts'
 import type { LedgerBlock, LedgerChanges } from '../../src/revenue/ledger-blocks.ts'
 import { BlockFollower } from '../followers/block-follower.ts'
 import { inChunks } from './in-chunks.ts'
@@ -51,7 +54,7 @@ let published = new WeakSet<LedgerBlock>()
 export class LedgerFollower extends BlockFollower<LedgerChanges> {
   readonly #deps: LedgerDeps
   readonly #watches: LedgerWatches
-  readonly #writer: LedgerWriter
+  #writer: LedgerWriter
   readonly #gaps: LedgerGaps
   #progress = NO_PROGRESS
   #saveProgress: (progress: LedgerProgress) => Promise<void> = async () => undefined
@@ -69,7 +72,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     this.#deps = deps
     const { documents } = deps.storage
     this.#watches = new LedgerWatches(deps)
-    this.#writer = new LedgerWriter(documents, async () => this.#isOurs())
+    this.#writer = new LedgerWriter(deps.storage)
     this.#gaps = new LedgerGaps(documents)
   }
 
@@ -113,14 +116,33 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     this.#deps.lead.isHeld = true
     await this.#watches.list()
     const { slot } = this.#progress
+    const { addresses } = this.#watches
+    const documentsTo = await this.#documentsTo(addresses)
+    const isOurs = storage.isShared ? claimed.isOurs : null
+    this.#writer = new LedgerWriter(storage, { token, isOurs, documentsTo })
+    this.#progress = { ...this.#progress, documentsTo }
     this.#accountedTo = slot ?? -1
     if (slot === null) return
-    const { addresses } = this.#watches
+    // Before the first page: readers find the entries of earlier slots in documents.
+    await this.#put({ ...this.#progress, edits: this.#nextEdits })
     await this.#removeLost(addresses, slot)
     const late = (await this.#gaps.since(slot - LATE_SLOTS)).map(({ from }) => from - 1)
-    await inChunks(addresses, async (address) => this.#writer.sumUp(address, Math.min(slot, ...late)))
+    await this.#writer.sumUp(addresses, Math.min(slot, ...late))
     this.#accountedTo = this.#progress.slot!
     await this.#missUnheard()
+  }
+
+  get #nextEdits(): number {
+    return (this.#progress.edits ?? 0) + 1
+  }
+
+  /** Returns the last slot with entries of an earlier version, which may have stored some after its progress. */
+  async #documentsTo(addresses: readonly string[]): Promise<number> {
+    const known = documentsToOf(this.#progress)
+    if (known < Infinity) return known
+    const documents = new DocumentLedger(this.#deps.storage.documents)
+    const newest = await inChunks(addresses, async (address) => documents.newestSlot(address))
+    return Math.max(this.#progress.slot!, ...newest)
   }
 
   /** Records as a gap what this process read before it knew addresses whose ledger another process has begun (R2). */
@@ -154,7 +176,8 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     const first = Math.max(0, slot - LOST_SLOTS)
     const [stored] = await this.#deps.storage.blocks.between(first, slot)
     const { slot: at, blockTime } = stored ?? { slot: first, blockTime: 0 }
-    return { ...this.#progress, slot: at, blockhash: stored?.blockhash ?? null, blockTime }
+    const blockhash = stored?.blockhash ?? null
+    return { ...this.#progress, slot: at, blockhash, blockTime, edits: this.#nextEdits }
   }
 
   /** Tells whether the index has a block; true without a hash to compare. */
@@ -200,7 +223,8 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     // Holes of ledgers that have all ended concern none that begins.
     if (isFirst) {
       const blockTime = feed.head?.blockTime ?? 0
-      await this.#put({ slot: newest, blockhash: null, blockTime, holes: [] })
+      const edits = this.#nextEdits
+      await this.#put({ ...this.#progress, slot: newest, blockhash: null, blockTime, holes: [], edits })
     }
     const captureFrom = { slot: newest + 1, ts: feed.head?.blockTime ?? 0 }
     for (const { value } of fresh)
@@ -213,7 +237,8 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     // Another process may have rolled it back since it was queued.
     if (!(await this.#isStored(block))) return
     await this.#record(block)
-    if (block.changes.holes.length > 0) await this.#put({ ...this.#progress, holes: this.#holesWith(block) })
+    // After the entries: what a reader has cached without them no longer holds.
+    await this.#put({ ...this.#progress, holes: this.#holesWith(block), edits: this.#nextEdits })
     await this.#gaps.close((block.parentSlot ?? this.slot!) + 1, block.slot)
   }
 
@@ -222,7 +247,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     if (this.slot === null) return
     await this.#record(block)
     const { slot, blockhash, blockTime } = block
-    this.#progress = { slot, blockhash, blockTime, holes: this.#holesWith(block) }
+    this.#progress = { ...this.#progress, slot, blockhash, blockTime, holes: this.#holesWith(block) }
     this.#isSaved = false
   }
 
@@ -239,7 +264,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   async #record(block: LedgerBlock): Promise<void> {
     const { metrics } = this.#deps
     const found = await entriesOf(block, this.#watches, this.#deps)
-    const parts = await inChunks(found, async (part) => this.#writer.put(part))
+    const parts = await this.#writer.put(found)
     // Clients see rows up to the stored progress.
     if (parts.length > 0) this.#savedAtMs = -Infinity
     if (parts.length > 0 && !(await this.#isOurs())) {
@@ -289,7 +314,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     this.#deps.metrics.rollbacks.inc()
     // The block time of a lost block may lie beyond the ledger.
     const blockTime = (await this.#deps.storage.blocks.at(after))?.blockTime ?? 0
-    await this.#put({ ...this.#progress, slot: after, blockhash: null, blockTime })
+    await this.#put({ ...this.#progress, slot: after, blockhash: null, blockTime, edits: this.#nextEdits })
     await this.#retract(this.#watches.addresses, async (address, removing) =>
       this.#writer.rollBack(address, after, removing)
     )

@@ -1,9 +1,9 @@
-import type { DocumentStore } from '../../storage/document-store.ts'
 import { BalanceBook } from './balance-book.ts'
 import { isRewarded, type ChainBalance } from './chain-balance.ts'
 import type { BalanceDifference } from './backfill-document.ts'
 import type { HistoryNode } from './history-node.ts'
 import { LedgerReader, type LedgerPlace } from './ledger-reader.ts'
+import type { LedgerStores } from './ledger-stores.ts'
 import type { SlotRange } from './slot-ranges.ts'
 import { segmentsOf, slotsBySignatures } from './watch-history.ts'
 import type { WatchedAddress } from './watched-address.ts'
@@ -27,7 +27,7 @@ export interface LedgerCheck {
 export interface CheckDeps {
   readonly node: Pick<HistoryNode, 'finalizedSlot' | 'tokenAccounts' | 'balances'>
   /** Resolves with a store whose ledgers end at or after a slot; null if they do not reach it in time. */
-  readonly storeAt: (slot: number) => Promise<DocumentStore | null>
+  readonly storeAt: (slot: number) => Promise<LedgerStores | null>
   readonly pause: () => Promise<void>
 }
 
@@ -79,7 +79,7 @@ function mayLackRewards(own: ChainBalance, first: bigint | null): boolean {
 const isWhole = (watched: WatchedAddress): boolean => segmentsOf(watched)[0]?.from === 0
 
 async function read(
-  store: DocumentStore,
+  store: LedgerStores,
   watched: WatchedAddress,
   book: BalanceBook,
   window: { readonly from: number; readonly until: number },

@@ -29,11 +29,31 @@ const progress = z.object({
   /** Its block time, unix seconds; 0 if unknown. */
   blockTime: z.number(),
   /** At most one for each reason; absent in progress of versions that read no rewards. */
-  holes: z.array(holeRange).optional()
+  holes: z.array(holeRange).optional(),
+  /**
+   * The last slot whose entries are documents, not pages; -1 if none are. Absent in progress of versions that write
+   * documents.
+   */
+  documentsTo: z.number().optional(),
+  /**
+   * Grows with each late block, lost fork and restart of the follower: entries of slots up to an earlier progress may have
+   * changed since. Absent in progress of versions that write documents.
+   */
+  edits: z.number().optional()
 })
 export type LedgerProgress = z.infer<typeof progress>
 
-export const NO_PROGRESS: LedgerProgress = { slot: null, blockhash: null, blockTime: 0, holes: [] }
+export const NO_PROGRESS: LedgerProgress = {
+  slot: null,
+  blockhash: null,
+  blockTime: 0,
+  holes: [],
+  documentsTo: -1
+}
+
+/** Returns the last slot whose entries are documents; Infinity if all are, and -1 if none are. */
+export const documentsToOf = ({ slot, documentsTo }: LedgerProgress): number =>
+  documentsTo ?? (slot === null ? -1 : Infinity)
 
 /** Returns the holes of a stored progress: blocks of versions that read no rewards lack them. */
 export function holesOf({ slot, holes }: LedgerProgress): readonly LedgerHoleRange[] {

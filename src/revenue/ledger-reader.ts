@@ -1,12 +1,15 @@
 import PQueue from 'p-queue'
-import type { DocumentStore } from '../../storage/document-store.ts'
-import { ALL_MINTS, type Sums } from './ledger-document.ts'
+import type { LedgerPage as StoredPage, LedgerStore } from '../../storage/port/ledger.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
-import { holesOf, ledgerProgressIn, type LedgerHoleRange } from './ledger-progress.ts'
-import { SegmentLists, type StoredSums, type SumList, type TimeWindow } from './segment-lists.ts'
-import { minus, NO_SUMS, plus, type MintSums } from './sums.ts'
-import { segmentsOf, type LedgerSegment } from './watch-history.ts'
+import { documentsToOf, holesOf, ledgerProgressIn, type LedgerHoleRange } from './ledger-progress.ts'
+import { segmentsWithin, slotBounds, type SlotWindow, type StoredSegment } from './ledger-segments.ts'
+import type { LedgerStores } from './ledger-stores.ts'
+import { partOf, type LedgerPart } from './packed-page.ts'
+import { SegmentLists } from './segment-lists.ts'
 import type { WatchedAddress } from './watched-address.ts'
+import { WindowSummer, type WindowSums } from './window-sums.ts'
+
+export type { SlotWindow, WindowSums }
 
 /** Maximum pieces of one read: a page of 100 entries of a quiet address needs few reads. */
 const PIECES_PER_READ = 8
@@ -14,12 +17,6 @@ const PIECES_PER_READ = 8
 const FIRST_PIECES = 64
 /** Maximum concurrent reads of addresses, so that a tenant's 200 leave the store to other requests too. */
 const READS_AT_ONCE = 16
-/**
- * Minimum and maximum sums of one read. A mint with thousands of documents costs few unneeded sums, and thousands of
- * mints with one document each cost few reads.
- */
-const [SUMS_MIN, SUMS_MAX] = [4, 256]
-
 /** Rows that are merged before other work runs: of 200 addresses, 100 rows take 1 ms. */
 const ROWS_PER_SLICE = 100
 
@@ -43,14 +40,6 @@ export interface LedgerEnd {
 /** A position in the order of rows: after the row that it names. */
 export type LedgerPlace = Pick<LedgerRow, 'slot' | 'txIndex' | 'index' | 'address'>
 
-/** Slots of a window, both ends included; `until` is absent up to the newest. */
-export interface SlotWindow {
-  readonly from: number
-  readonly until?: number
-  /** Replaces the slots in archived segments, whose blocks the index does not have. */
-  readonly times?: TimeWindow
-}
-
 export interface LedgerPage extends SlotWindow {
   readonly order: 'asc' | 'desc'
   /** Only rows after this position. */
@@ -60,25 +49,18 @@ export interface LedgerPage extends SlotWindow {
   readonly pause?: () => Promise<void>
 }
 
-/** The sums of a window. */
-export interface WindowSums {
-  readonly all: Sums
-  /** Mints with an entry, in the order of their base58. */
-  readonly byMint: readonly MintSums[]
-  /** Block time of the newest entry, unix seconds; null if the window is empty. */
-  readonly lastAt: number | null
-  /** Whether archived entries are counted. */
-  readonly hasArchived: boolean
-}
-
 /** Reads the ledger of watched addresses, live and archived. */
 export class LedgerReader {
   readonly #lists: SegmentLists
+  readonly #ledger: LedgerStore
   readonly #progress: ReturnType<typeof ledgerProgressIn>
+  readonly #sums: WindowSummer
 
-  constructor(store: DocumentStore) {
-    this.#progress = ledgerProgressIn(store)
-    this.#lists = new SegmentLists(store)
+  constructor({ documents, ledger }: LedgerStores) {
+    this.#progress = ledgerProgressIn(documents)
+    this.#lists = new SegmentLists(documents)
+    this.#ledger = ledger
+    this.#sums = new WindowSummer(this.#lists, ledger)
   }
 
   /**
@@ -97,10 +79,11 @@ export class LedgerReader {
   async rows(watched: readonly WatchedAddress[], page: LedgerPage): Promise<readonly LedgerRow[]> {
     const { order, after, limit, pause } = page
     const isAfter = (row: LedgerRow): boolean => after === null || inOrder(after, row, order) < 0
+    const documentsTo = documentsToOf(await this.#progress.get())
     const pieces = Math.min(PIECES_PER_READ, Math.ceil(FIRST_PIECES / watched.length))
     const reads = new PQueue({ concurrency: READS_AT_ONCE })
     const lists = watched.map(async (each) => {
-      const rows = this.#rowsOf(each, page, pieces)
+      const rows = this.#rowsOf(each, page, pieces, documentsTo)
       return { rows, head: await reads.add(() => nextOf(rows, isAfter)) }
     })
     const waiting = (await Promise.all(lists)).filter(({ head }) => head !== null)
@@ -117,50 +100,33 @@ export class LedgerReader {
 
   /** Sums up an address's entries in a window. Rejects with the store's error. */
   async sums(watched: WatchedAddress, window: SlotWindow): Promise<WindowSums> {
-    let [all, lastAt]: [Sums, number | null] = [NO_SUMS, null]
-    let hasArchived = false
-    const byMint = new Map<string, MintSums>()
-    for (const segment of await this.#segments(watched, window)) {
-      const list = this.#lists.sums(watched, segment)
-      const of = await sumsOfMint(list, ALL_MINTS, segment)
-      if (of === null) continue
-      all = plus(all, of.sums)
-      hasArchived ||= segment.isArchive
-      lastAt = Math.max(lastAt ?? 0, of.lastAt)
-      for await (const { mint, decimals, sums } of sumsOfMints(list, segment))
-        byMint.set(mint, { mint, decimals, sums: plus(byMint.get(mint)?.sums ?? NO_SUMS, sums) })
-    }
-    return {
-      all,
-      byMint: [...byMint.values()].sort((a, b) => (a.mint < b.mint ? -1 : 1)),
-      lastAt,
-      hasArchived
-    }
+    const [sums] = await this.sumsOf([watched], window)
+    return sums!
   }
 
-  /** Returns the segments of a ledger within a window, ascending. */
-  async #segments(
-    watched: WatchedAddress,
-    { from, until = Infinity, times }: SlotWindow
-  ): Promise<readonly LedgerSegment[]> {
-    const segments = segmentsOf(watched)
-    const isTimed = times !== undefined && segments.some(({ isArchive }) => isArchive)
-    const slots = isTimed ? await this.#lists.archivedSlots(watched, times) : { from, to: until }
-    return segments.flatMap((segment) => {
-      const window = segment.isArchive ? slots : { from, to: until }
-      if (window === null) return []
-      const clipped = { from: Math.max(segment.from, window.from), to: Math.min(segment.to, window.to) }
-      return clipped.from <= clipped.to ? [{ ...segment, ...clipped }] : []
-    })
+  /**
+   * Sums up a window of the ledgers of addresses, in their order. Rejects with the store's error, or the signal's reason.
+   * `pause` lets other work run.
+   */
+  async sumsOf(
+    watched: readonly WatchedAddress[],
+    window: SlotWindow,
+    { signal, pause }: { readonly signal?: AbortSignal; readonly pause?: () => Promise<void> } = {}
+  ): Promise<readonly WindowSums[]> {
+    const progress = await this.#progress.get()
+    const { slot, edits = 0 } = progress
+    const extent = { documentsTo: documentsToOf(progress), end: (slot ?? -1) + 1, edits }
+    return this.#sums.of(watched, window, extent, { signal, pause })
   }
 
   async *#rowsOf(
     watched: WatchedAddress,
     page: LedgerPage,
-    limit: number
+    limit: number,
+    documentsTo: number
   ): AsyncGenerator<LedgerRow, void, undefined> {
     const { order, after } = page
-    const segments = await this.#segments(watched, page)
+    const segments = await segmentsWithin(watched, page, documentsTo, this.#lists)
     for (const segment of order === 'asc' ? segments : segments.toReversed()) {
       const from = order === 'asc' ? Math.max(segment.from, after?.slot ?? 0) : segment.from
       const to = order === 'desc' ? Math.min(segment.to, after?.slot ?? Infinity) : segment.to
@@ -170,83 +136,54 @@ export class LedgerReader {
 
   async *#rowsIn(
     watched: WatchedAddress,
-    segment: LedgerSegment,
+    segment: StoredSegment,
     order: 'asc' | 'desc',
     limit: number
   ): AsyncGenerator<LedgerRow, void, undefined> {
     const { address } = watched
     const mark = segment.isArchive ? ({ source: 'archive' } as const) : {}
+    const parts = segment.isPaged
+      ? this.#pagesIn(address, segment, order, limit)
+      : this.#documentsIn(watched, segment, order, limit)
+    for await (const { slot, blockTime, entries } of parts)
+      for (const entry of order === 'asc' ? entries : entries.toReversed())
+        yield { ...entry, address, slot, blockTime, ...mark }
+  }
+
+  async *#pagesIn(
+    owner: string,
+    { from, to }: StoredSegment,
+    order: 'asc' | 'desc',
+    limit: number
+  ): AsyncGenerator<LedgerPart, void, undefined> {
+    for (let [first, last] = [from, to]; first <= last;) {
+      const pages: readonly StoredPage[] = await this.#ledger.pages(owner, {
+        from: first,
+        to: last,
+        order,
+        limit
+      })
+      for (const page of pages) yield partOf(page)
+      if (pages.length < limit) return
+      if (order === 'asc') first = pages.at(-1)!.slot + 1
+      else last = pages.at(-1)!.slot - 1
+    }
+  }
+
+  async *#documentsIn(
+    watched: WatchedAddress,
+    segment: StoredSegment,
+    order: 'asc' | 'desc',
+    limit: number
+  ): AsyncGenerator<Pick<LedgerPart, 'slot' | 'blockTime' | 'entries'>, void, undefined> {
     const list = this.#lists.entries(watched, segment)
     for (let at: string | null = null; ;) {
-      const page = await list({ ...slotRange(segment), after: at, order, limit })
-      for (const { value } of page.documents) {
-        const { slot, blockTime } = value
-        const entries = order === 'asc' ? value.entries : value.entries.toReversed()
-        for (const entry of entries) yield { ...entry, address, slot, blockTime, ...mark }
-      }
+      const page = await list({ ...slotBounds(segment), after: at, order, limit })
+      for (const { value } of page.documents) yield value
       if (page.next === null) return
       at = page.next
     }
   }
-}
-
-/** Returns the slots of a segment as bounds of keys. */
-const slotRange = ({ from, to }: Pick<LedgerSegment, 'from' | 'to'>) => ({
-  ...(from > 0 && { above: [from - 1] }),
-  ...(to < Infinity && { until: [to] })
-})
-
-/** Sums up a mint's entries in a segment; null if there are no entries. `known` is the first document, if it was read. */
-async function sumsOfMint(
-  { prefix, list }: SumList,
-  mint: string,
-  segment: LedgerSegment,
-  known?: StoredSums
-): Promise<MintWindow | null> {
-  const range = { ...slotRange(segment), prefix: [...prefix, mint], limit: 1 }
-  const one = async (order: 'asc' | 'desc'): Promise<StoredSums | undefined> =>
-    (await list({ ...range, order })).documents[0]?.value
-  const [first, last] = await Promise.all([known ?? one('asc'), one('desc')])
-  return first === undefined || last === undefined ? null : windowOf(first, last)
-}
-
-/** Sums up the entries of each mint in a segment. */
-async function* sumsOfMints(
-  sums: SumList,
-  segment: LedgerSegment
-): AsyncGenerator<MintWindow & { readonly mint: string }, void, undefined> {
-  const { prefix, list } = sums
-  for (let above = ALL_MINTS, limit = SUMS_MIN; ;) {
-    const page = await list({ prefix, above: [above], limit })
-    const groups = [...Map.groupBy(page.documents, ({ value }) => value.mint)]
-    for (const [at, [mint, documents]] of groups.entries()) {
-      const isWhole = page.next === null || at < groups.length - 1
-      const inside = documents
-        .map(({ value }) => value)
-        .filter(({ slot }) => slot >= segment.from && slot <= segment.to)
-      const [first, last] = [inside[0], inside.at(-1)]
-      const known = first === undefined || last === undefined ? null : windowOf(first, last)
-      const found = isWhole ? known : await sumsOfMint(sums, mint, segment, first)
-      if (found !== null) yield { mint, ...found }
-      above = mint
-    }
-    if (page.next === null) return
-    limit = groups.length > limit / 2 ? Math.min(2 * limit, SUMS_MAX) : SUMS_MIN
-  }
-}
-
-/** The sums of a mint's entries in a window, or of all mints. */
-interface MintWindow {
-  readonly decimals: number
-  readonly sums: Sums
-  /** Block time of the newest entry, unix seconds. */
-  readonly lastAt: number
-}
-
-/** Returns the sums of a window by its first and its last document. */
-function windowOf(first: StoredSums, last: StoredSums): MintWindow {
-  const sums = plus(minus(last.total, first.total), first.own)
-  return { decimals: last.decimals, sums, lastAt: last.blockTime }
 }
 
 /** Returns the next row that belongs to the page; null at the end. */

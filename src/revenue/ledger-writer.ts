@@ -1,98 +1,55 @@
-import type { DocumentStore } from '../../storage/document-store.ts'
-import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
-import {
-  LEDGER_PIECE,
-  LEDGER_SUM,
-  PIECE_ENTRIES,
-  type LedgerPiece,
-  type LedgerSum,
-  type Sums
-} from './ledger-document.ts'
-import type { LedgerEntry } from './ledger-entry.ts'
-import { NewestSums, type NewestSum } from './newest-sums.ts'
-import { NO_SUMS, plus, sumsOf } from './sums.ts'
+import PQueue from 'p-queue'
+import { DocumentLedger, type Removing } from './document-ledger.ts'
+import type { LedgerStores } from './ledger-stores.ts'
+import { PagedLedger, type LedgerWriting } from './paged-ledger.ts'
+import type { LedgerPart } from './packed-page.ts'
 
-/** Maximum pieces that are read at once: 200 KB. */
-const PIECES_PER_READ = 8
-/** Maximum pieces that are written at once: 400 KB. A crash may leave holes between them, which a repeated write fills. */
-const PIECES_PER_WRITE = 16
-
-/** Maximum totals that a late block corrects at once. The embedded store writes up to that many without a wait. */
-const UPDATES_AT_ONCE = 64
-
-/** An address's entries of a block. */
-export interface LedgerPart {
-  readonly address: string
-  readonly slot: number
-  /** Unix seconds. */
-  readonly blockTime: number
-  readonly blockhash: string | null
-  readonly entries: readonly LedgerEntry[]
+export interface LedgerWriterOptions extends LedgerWriting {
+  /** The last slot whose entries an earlier version has stored, or would have: as documents. -1 before the first. */
+  readonly documentsTo: number
 }
 
-/** Receives an address's entries of a block before they are deleted. */
-export type Removing = (part: LedgerPart) => Promise<void>
+/** Ledgers that are summed up at once: other users of the store wait for no more. */
+const DOCUMENTS_AT_ONCE = 16
 
-/** Writes the ledger of watched addresses. Each method may be repeated after a crash, and then completes the work. */
+const NOTHING: Removing = async () => undefined
+
+/**
+ * Writes the ledger of watched addresses: as documents up to the slot at which an earlier version ended, and as pages after
+ * it. Each method may be repeated after a crash, and then completes the work.
+ */
 export class LedgerWriter {
-  readonly #pieces: Documents<LedgerPiece>
-  readonly #sums: Documents<LedgerSum>
-  readonly #newest = new NewestSums()
-  readonly #isOurs: () => Promise<boolean>
+  readonly #documents: DocumentLedger
+  readonly #pages: PagedLedger
+  readonly #documentsTo: number
 
-  /** `isOurs` resolves with whether this process is still the only writer. */
-  constructor(store: DocumentStore, isOurs: () => Promise<boolean> = async () => true) {
-    this.#isOurs = isOurs
-    this.#pieces = new Documents(store, LEDGER_PIECE)
-    this.#sums = new Documents(store, LEDGER_SUM)
+  constructor(
+    { documents, ledger }: LedgerStores,
+    { token, isOurs, documentsTo }: LedgerWriterOptions = { token: 1, isOurs: null, documentsTo: -1 }
+  ) {
+    this.#documents = new DocumentLedger(documents, isOurs ?? undefined)
+    this.#pages = new PagedLedger(ledger, { token, isOurs })
+    this.#documentsTo = documentsTo
   }
 
   /**
-   * Stores an address's entries of a block, and adds them to its sums and to those of later blocks. Entries that are already
-   * stored are not changed, even if their prices differ. Resolves with the stored entries. Calls for one address must be
-   * sequential.
+   * Stores the entries of addresses in one block, and adds them to their sums. Entries that are already stored are not
+   * changed, even if their prices differ. Resolves with the stored entries. Calls must be sequential.
    */
-  async put(part: LedgerPart): Promise<LedgerPart> {
-    const pieces = piecesOf(part)
-    const entries: LedgerEntry[] = []
-    for (let from = 0; from < pieces.length; from += PIECES_PER_WRITE) {
-      const some = pieces.slice(from, from + PIECES_PER_WRITE)
-      const stored = await Promise.all(some.map(async (piece) => this.#insertPiece(piece)))
-      entries.push(...stored.flat())
-    }
-    const stored = { ...part, entries }
-    await this.#addAll(stored)
+  async put(parts: readonly LedgerPart[]): Promise<readonly LedgerPart[]> {
+    if (parts.every(({ slot }) => slot > this.#documentsTo)) return this.#pages.put(parts)
+    const stored: LedgerPart[] = []
+    for (const part of parts) stored.push(await this.#documents.put(part))
     return stored
-  }
-
-  /** Stores a piece, unless it is stored. Resolves with the stored entries. */
-  async #insertPiece(piece: LedgerPiece): Promise<readonly LedgerEntry[]> {
-    if ((await this.#pieces.insert(piece)).ok) return piece.entries
-    const before = await this.#pieces.get(piece.address, [piece.slot, piece.piece])
-    return before === null ? this.#insertPiece(piece) : before.value.entries
   }
 
   /**
    * Deletes the entries of an address after a slot, and their sums, until another process becomes the writer. `removing`
    * is called with the entries of each block before they are deleted, newest block first, and again by a repeat.
    */
-  async rollBack(address: string, after: number, removing: Removing = async () => undefined): Promise<void> {
-    this.#newest.forget(address)
-    for (;;) {
-      const { documents } = await this.#pieces.list(address, { above: [after], order: 'desc', limit: 1 })
-      const newest = documents[0]?.value
-      if (newest === undefined) return
-      const { slot, blockTime, blockhash } = newest
-      const pieces = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
-      const entries = pieces.documents.flatMap(({ value }) => value.entries)
-      const sums = await this.#sumsAt(address, slot, entries)
-      // After the reads, so that no other process has written these documents.
-      if (!(await this.#isOurs())) return
-      await removing({ address, slot, blockTime, blockhash, entries })
-      // The sums go first: a sum without its entries would count in those of later blocks.
-      await Promise.all(sums.map(async (sum) => this.#sums.delete(sum)))
-      for (const piece of pieces.documents.toReversed()) await this.#pieces.delete(piece)
-    }
+  async rollBack(address: string, after: number, removing: Removing = NOTHING): Promise<void> {
+    await this.#pages.rollBack(address, after, removing)
+    if (after < this.#documentsTo) await this.#documents.rollBack(address, after, removing)
   }
 
   /**
@@ -102,151 +59,27 @@ export class LedgerWriter {
   async removeLost(
     address: string,
     isOf: (block: Pick<LedgerPart, 'slot' | 'blockhash'>) => Promise<boolean>,
-    removing?: Removing
+    removing: Removing = NOTHING
   ): Promise<void> {
-    for (let after: string | null = null; ;) {
-      const page = await this.#pieces.list(address, { after, order: 'desc', limit: PIECES_PER_READ })
-      for (const { value } of page.documents)
-        if (await isOf(value)) return this.rollBack(address, value.slot, removing)
-      if (page.next === null) return this.rollBack(address, -1, removing)
-      after = page.next
-    }
+    for await (const part of this.#pages.newestFirst(address))
+      if (await isOf(part)) return this.#pages.rollBack(address, part.slot, removing)
+    await this.#pages.rollBack(address, -1, removing)
+    if (this.#documentsTo >= 0) await this.#documents.removeLost(address, isOf, removing)
   }
 
   /** Deletes the entries of a block, and corrects the sums from its slot on. */
-  async remove({ address, slot, blockhash }: Omit<LedgerPart, 'entries'>): Promise<void> {
-    const { documents } = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
-    const pieces = documents.filter(({ value }) => value.blockhash === blockhash)
-    const entries = pieces.flatMap(({ value }) => value.entries)
-    const sums = await this.#sumsAt(address, slot, entries)
-    await Promise.all(sums.map(async (sum) => this.#sums.delete(sum)))
-    for (const piece of pieces.toReversed()) await this.#pieces.delete(piece)
-    await this.sumUp(address, slot - 1)
+  async remove(part: Omit<LedgerPart, 'entries'>): Promise<void> {
+    if (part.slot > this.#documentsTo) await this.#pages.remove(part)
+    else await this.#documents.remove(part)
   }
 
-  /** Reads the sums of a slot that include the given entries. */
-  async #sumsAt(
-    address: string,
-    slot: number,
-    entries: readonly LedgerEntry[]
-  ): Promise<readonly Stored<LedgerSum>[]> {
-    const found = sumsOf(address, entries).map(async ({ mint }) => this.#sums.get(address, [mint, slot]))
-    return (await Promise.all(found)).filter((sum) => sum !== null)
-  }
-
-  /** Corrects the sums of an address after a slot, which a crash may have left behind its entries. */
-  async sumUp(address: string, after: number): Promise<void> {
-    const totals = new Map<string, Sums>()
-    this.#newest.forget(address)
-    for await (const { slot, blockTime, entries } of this.#partsAfter(address, after))
-      await Promise.all(
-        sumsOf(address, entries).map(async ({ mint, decimals, sums: own }) => {
-          const total = plus(totals.get(mint) ?? (await this.#totalBefore(address, mint, slot)), own)
-          totals.set(mint, total)
-          await this.#store({ address, mint, slot, blockTime, decimals, own, total })
-        })
-      )
-  }
-
-  /** Lists the entries of each block after a slot, ascending. */
-  async *#partsAfter(address: string, slot: number): AsyncGenerator<LedgerPart, void, undefined> {
-    let part: LedgerPart | null = null
-    for (let after: string | null = null; ;) {
-      const page = await this.#pieces.list(address, { above: [slot], after, limit: PIECES_PER_READ })
-      for (const { value } of page.documents) {
-        if (part !== null && part.slot !== value.slot) yield part
-        const earlier: readonly LedgerEntry[] = part?.slot === value.slot ? part.entries : []
-        part = { ...value, entries: [...earlier, ...value.entries] }
-      }
-      if (page.next === null) break
-      after = page.next
-    }
-    if (part !== null) yield part
-  }
-
-  async #addAll({ address, slot, blockTime, entries }: LedgerPart): Promise<void> {
-    const sums = sumsOf(address, entries)
-    await Promise.all(
-      sums.map(async ({ mint, decimals, sums: own }) =>
-        this.#add({ address, mint, slot, blockTime, decimals, own, total: own })
-      )
-    )
-  }
-
-  /** Stores the sums of a block, which follow from those of the previous block, and corrects the totals of later blocks. */
-  async #add(sum: LedgerSum): Promise<void> {
-    const { address, mint, slot, own } = sum
-    const newest = this.#newest.take(address, mint) ?? (await this.#newestOf(address, mint))
-    const isNewest = newest.slot < slot
-    const total = plus(isNewest ? newest.total : await this.#totalBefore(address, mint, slot), own)
-    if (isNewest && (await this.#sums.insert({ ...sum, total })).ok)
-      return this.#newest.put(address, mint, { slot, total })
-    await this.#store({ ...sum, total })
-    await this.#correct(address, mint, slot, total)
-  }
-
-  /** Stores the sums of a block, replacing earlier ones. */
-  async #store(sum: LedgerSum): Promise<void> {
-    const stored = await this.#sums.get(sum.address, [sum.mint, sum.slot])
-    if (stored === null) await this.#sums.insert(sum)
-    // The last entries of a block are possibly not stored yet.
-    else if (!isEqual(stored.value.own, sum.own) || !isEqual(stored.value.total, sum.total))
-      await this.#sums.update(stored, sum)
-  }
-
-  /** Corrects the totals after a slot, which follow from the total at the slot. */
-  async #correct(address: string, mint: string, slot: number, total: Sums): Promise<void> {
-    let expected = total
-    for (let after: string | null = null; ;) {
-      const later = await this.#sums.list(address, { prefix: [mint], above: [slot], after, limit: PAGE_MAX })
-      const corrected = later.documents.flatMap((document) => {
-        expected = plus(expected, document.value.own)
-        return isEqual(document.value.total, expected)
-          ? []
-          : [{ document, value: { ...document.value, total: expected } }]
-      })
-      for (let from = 0; from < corrected.length; from += UPDATES_AT_ONCE)
-        await Promise.all(
-          corrected
-            .slice(from, from + UPDATES_AT_ONCE)
-            .map(async ({ document, value }) => this.#sums.update(document, value))
-        )
-      if (later.next === null) return
-      after = later.next
-    }
-  }
-
-  async #newestOf(address: string, mint: string): Promise<NewestSum> {
-    const { documents } = await this.#sums.list(address, { prefix: [mint], order: 'desc', limit: 1 })
-    return documents[0]?.value ?? { slot: -1, total: NO_SUMS }
-  }
-
-  /** Returns the total of the last block before a slot. */
-  async #totalBefore(address: string, mint: string, slot: number): Promise<Sums> {
-    const { documents } = await this.#sums.list(address, {
-      prefix: [mint],
-      until: [slot - 1],
-      order: 'desc',
-      limit: 1
-    })
-    return documents[0]?.value.total ?? NO_SUMS
+  /**
+   * Corrects the sums of addresses after a slot, which a crash may have left behind the entries of documents. Those of pages are
+   * never wrong, and are completed by the next page.
+   */
+  async sumUp(addresses: readonly string[], after: number): Promise<void> {
+    if (after >= this.#documentsTo) return
+    const ledgers = new PQueue({ concurrency: DOCUMENTS_AT_ONCE })
+    await ledgers.addAll(addresses.map((address) => async () => this.#documents.sumUp(address, after)))
   }
 }
-
-/** Cuts an address's entries of a block into documents. */
-function piecesOf({ entries, ...block }: LedgerPart): readonly LedgerPiece[] {
-  return Array.from({ length: Math.ceil(entries.length / PIECE_ENTRIES) }, (_, piece) => ({
-    ...block,
-    piece,
-    entries: entries.slice(piece * PIECE_ENTRIES, (piece + 1) * PIECE_ENTRIES)
-  }))
-}
-
-const isEqual = (a: Sums, b: Sums): boolean =>
-  a.entries === b.entries &&
-  a.inflow === b.inflow &&
-  a.outflow === b.outflow &&
-  a.inflowMicroUsd === b.inflowMicroUsd &&
-  a.outflowMicroUsd === b.outflowMicroUsd &&
-  a.counted === b.counted &&
-  a.unpriced === b.unpriced

@@ -25,7 +25,7 @@ export interface TimeWindow {
   readonly to: number
 }
 
-/** The stored entries and sums of segments of ledgers, archived and live. */
+/** The entries and sums of segments of ledgers that are documents: archived ones, and live ones of an earlier version. */
 export class SegmentLists {
   readonly #live: Documents<LedgerPiece>
   readonly #liveSums: Documents<LedgerSum>

@@ -26,6 +26,9 @@ import { TenantChanges } from '../access/tenant-changes.ts'
 /** Maximum attempts when other processes change the addresses concurrently; changes of this process are queued. */
 const ATTEMPTS_MAX = 10
 
+/** Parsed documents that are cached, 1 KB each: those of ten tenants. */
+const PARSED_MAX = 10 * WATCHED_PER_TENANT_MAX
+
 /** The facts of an address that a tenant states. */
 export interface WatchedFacts extends Pick<WatchedAddress, 'address' | 'label' | 'role'> {
   /** The requested start of its ledger; absent to leave it as it is. */
@@ -48,6 +51,8 @@ export class WatchedAddresses {
   readonly #documents: Documents<WatchedAddress, never, 'slot'>
   readonly #ended: Documents<EndedWatch>
   readonly #changes = new TenantChanges()
+  /** Documents that were read lately, by version: polls of a tenant parse them once. */
+  readonly #parsed = new Map<string, Stored<WatchedAddress>>()
 
   constructor(store: DocumentStore) {
     this.#documents = new Documents(store, WATCHED_ADDRESS)
@@ -252,7 +257,14 @@ export class WatchedAddresses {
   }
 
   async #of(tenant: string): Promise<readonly Stored<WatchedAddress>[]> {
-    const page = await this.#documents.list(tenantShard(tenant), { prefix: [tenant], limit: PAGE_MAX })
+    const range = { prefix: [tenant], limit: PAGE_MAX }
+    const page = await this.#documents.list(tenantShard(tenant), range, (version) =>
+      this.#parsed.get(version)
+    )
+    for (const stored of page.documents) this.#parsed.set(stored.version, stored)
+    // The oldest come first.
+    const surplus = Math.max(0, this.#parsed.size - PARSED_MAX)
+    for (const version of [...this.#parsed.keys().take(surplus)]) this.#parsed.delete(version)
     return page.documents
   }
 }

@@ -37,6 +37,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   f                            hash of the genesis
  *   u slot                       gap, by its first slot
  *   D                            documents (document-record-keys.ts)
+ *   E                            ledgers (ledger-row.ts)
  *   L                            ranges of keys whose records a repair has lost
  *   y name                       tenant of an earlier version
  *   k hash                       API key of an earlier version

@@ -10,6 +10,7 @@ import { documentStore } from './documents.ts'
 import { moveEarlierAccess } from './earlier-access.ts'
 import { historyOf } from './history.ts'
 import { HolderDatabase } from './holders.ts'
+import { LedgerTable } from './ledger.ts'
 import { ProgramAccountDatabase } from './program-accounts.ts'
 import { recordTables, recordStores } from './record-stores.ts'
 import type { TrustedFiles } from './engine-files/store-check.ts'
@@ -91,7 +92,10 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     pageBytesMax: options.accountPageBytes
   })
   const holders = new HolderDatabase(holdersDirectory, { isSnapshot })
+  const ledger = new LedgerTable(database, clock)
   groups.sweep()
+  // A store that does not sweep serves the same rows.
+  ledger.sweep().catch(() => undefined)
   return {
     blocks: blockStore(database, tables),
     history: historyOf(database, tables),
@@ -100,6 +104,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     documents: documentStore(database, groups, clock),
     programAccounts,
     holders,
+    ledger,
     isShared: false,
     commitGroupMax: Infinity,
     journal: null,

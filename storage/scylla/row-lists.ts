@@ -21,8 +21,8 @@ import type { RowListLayout } from './row-list.ts'
 const MINT_SLOTS = 4_096
 const POOL_SLOTS = 16_384
 const WALLET_SLOTS = 8_192
-/** A reference takes a quarter of a trade: 3.6 hours. */
-const REFERENCE_SLOTS = 32_768
+/** A reference takes a third of a trade: 1.8 hours. */
+const REFERENCE_SLOTS = 16_384
 const SLOT_SLOTS = 65_536
 const LOG_SLOTS = 1_024
 

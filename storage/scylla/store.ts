@@ -21,6 +21,7 @@ import { HotValues } from './hot-values.ts'
 import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import type { Replication } from './keyspace.ts'
+import { CqlLedgers } from './ledger.ts'
 import { WatermarkReader } from './watermark-reader.ts'
 import { recordTables, tableStores } from './record-stores.ts'
 import { CqlHolders } from './holders.ts'
@@ -204,6 +205,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     documents,
     programAccounts: new CqlProgramAccounts(client),
     holders: new CqlHolders(client),
+    ledger: new CqlLedgers(client),
     history: historyOf(writer, new KeptBlocks(base), base, async (commit, amendment, edit) => {
       const { put, remove } = amendment.slots
       slotList.stage(commit, put, () => SLOTS_OWNER)

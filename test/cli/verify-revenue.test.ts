@@ -3,11 +3,10 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { systemPorts } from '../../src/ports.ts'
 import { RpcHistoryNode } from '../../src/revenue/history-node.ts'
-import { LEDGER_PIECE } from '../../src/revenue/ledger-document.ts'
-import { Documents } from '../../storage/documents.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { jobIn, nodeOf, startBackfill, watchSince, whole } from '../revenue/history-world.ts'
 import { LedgerWorld } from '../revenue/ledger-world.ts'
+import { storedParts } from '../revenue/stored-ledger.ts'
 import { runCommand } from './run-command.ts'
 
 t.test('ledgers that equal the chain are verified, and each difference is printed', async (t) => {
@@ -40,19 +39,19 @@ t.test('ledgers that equal the chain are verified, and each difference is printe
     /\d+ accounts of 2 ledgers compared, 0 differences, 0 ledgers that may lack rewards, 0 ledgers not compared/
   )
 
-  const pieces = new Documents(world.storage.documents, LEDGER_PIECE)
+  const { ledger: pages } = world.storage
   const { captureFrom } = (await world.watched()).find(({ address }) => address === first)!
   // Rows from before the start of the ledger do not count, and without the first row of an account it only begins later.
-  const all = (await pieces.all(first)).filter(({ value }) => value.slot >= captureFrom!.slot)
+  const all = (await storedParts(pages, first)).filter(({ slot }) => slot >= captureFrom!.slot)
   const seen = new Set<string>()
-  const damaged = all.find(({ value: { entries } }) => {
+  const damaged = all.find(({ entries }) => {
     const keys = entries.map(({ account, mint, isNative }) => [account, mint, isNative].join())
     const isLater = keys.every((key) => seen.has(key))
     for (const key of keys) seen.add(key)
     return isLater && keys.length === 1
   })!
-  const [entry] = damaged.value.entries
-  await pieces.delete(damaged)
+  const [entry] = damaged.entries
+  await pages.drop({ token: systemPorts.clock.now(), owner: first, slots: [damaged.slot] })
   const different = await verify()
   t.equal(different.code, 1)
   t.match(different.rows(), [

@@ -1,8 +1,7 @@
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import type { NewDocumentRow } from '../../storage/document-store.ts'
 import type { Storage } from '../../storage/port.ts'
 
-type Store = Pick<Storage, 'documents' | 'holders' | 'isShared'>
+type Store = Pick<Storage, 'documents' | 'holders' | 'ledger' | 'isShared'>
 type Call = (...args: unknown[]) => Promise<unknown>
 
 /** The operations that write. */
@@ -10,14 +9,13 @@ const WRITES = new Set(['put', 'drop', 'clear', 'delete', 'putFenced', 'fence'])
 
 /** A store for a process that dies at a write: afterwards every operation answers with an error. */
 export class DyingStorage {
-  #holders: Store['holders'] | null = null
   #left = Infinity
   #isAfter = false
   isDead = false
   /** Some writes wait until it has resolved; null if no write waits. */
   hold: Promise<void> | null = null
-  /** The documents whose writes wait, by kind; null for rows of lists. */
-  heldKind: string | null = null
+  /** The store whose writes wait. */
+  heldStore: 'holders' | 'ledger' = 'holders'
   /** Number of writes that have waited. */
   held = 0
 
@@ -27,25 +25,24 @@ export class DyingStorage {
     this.#isAfter = when === 'after'
   }
 
-  of({ documents, holders, isShared }: Store): Store {
+  of({ documents, holders, ledger, isShared }: Store): Store {
     this.isDead = false
     this.#left = Infinity
-    this.#holders = holders
-    return { documents: this.#dying(documents), holders: this.#dying(holders), isShared }
+    return {
+      documents: this.#dying('documents', documents),
+      holders: this.#dying('holders', holders),
+      ledger: this.#dying('ledger', ledger),
+      isShared
+    }
   }
 
-  #isHeld(target: object, [row]: readonly unknown[]): boolean {
-    if (this.heldKind === null) return target === this.#holders
-    return target !== this.#holders && (row as NewDocumentRow).address.kind === this.heldKind
-  }
-
-  #dying<T extends object>(store: T): T {
+  #dying<T extends object>(of: keyof Store, store: T): T {
     return new Proxy(store, {
       get: (target, name) => {
         const call = (target as Record<PropertyKey, Call>)[name]!.bind(target)
         return async (...args: unknown[]) => {
           if (this.isDead) throw new Killed()
-          if (this.hold !== null && name === 'put' && this.#isHeld(target, args)) {
+          if (this.hold !== null && name === 'put' && of === this.heldStore) {
             this.held++
             await this.hold
           }

@@ -213,7 +213,7 @@ async function fillLedgers({ storage, nowMs, deps }: MarketApp): Promise<void> {
     const entries = mints
       .slice(0, MINTS_OF_LEDGER)
       .map((mint, index) => entry({ index, account: address, mint, isNative: false }))
-    await storeLedger(documents, address, [{ slot, blockTime, entries }])
+    await storeLedger(storage, address, [{ slot, blockTime, entries }])
   }
   await Promise.all(mints.map(fill))
   const gaps = new LedgerGaps(documents)
@@ -221,7 +221,7 @@ async function fillLedgers({ storage, nowMs, deps }: MarketApp): Promise<void> {
   const gapAt = { fromTs: 1, toTs: 2, reason: 'ingest_down' } as const
   await Promise.all(from.map((first) => gaps.add({ from: first, to: first + 4, ...gapAt })))
   const { save } = await ledgerProgressIn(documents).claim(1)
-  await save({ slot, blockhash: null, blockTime, holes: [] })
+  await save({ slot, blockhash: null, blockTime, holes: [], documentsTo: -1 })
 }
 
 /** Creates as many webhooks as a tenant may have, with all their channels and attempts. Returns the id of the last. */

@@ -7,7 +7,7 @@ import { Documents } from '../../storage/documents.ts'
 import { WATCHED_ADDRESS } from '../../src/revenue/watched-address.ts'
 
 /** Calls `fork` once, after the n-th read of a method of the store, counted from `arm` on: that read has the blocks before it. */
-function forkedStorage<Name extends 'blocks' | 'documents'>(store: Name, method: keyof Storage[Name]) {
+function forkedStorage<Name extends 'blocks' | 'ledger'>(store: Name, method: keyof Storage[Name]) {
   const plan = { left: 0, fired: 0, fork: async (): Promise<void> => undefined }
   const over = (storage: Storage): Storage => {
     const inner = storage[store] as object
@@ -61,7 +61,7 @@ t.test('coverage that several slices read is of the blocks after a fork that cam
 })
 
 t.test('a page of the ledger that several slices read is of the blocks after a fork', async (t) => {
-  const { plan, over, arm } = forkedStorage('documents', 'list')
+  const { plan, over, arm } = forkedStorage('ledger', 'pages')
   const app = await marketApp(t, over)
   const key = await app.makeKey(['revenue'])
   const { documents } = app.storage
@@ -71,7 +71,7 @@ t.test('a page of the ledger that several slices read is of the blocks after a f
   })
   const store = (from: number, to: number) =>
     storeLedger(
-      documents,
+      app.storage,
       ALICE,
       Array.from({ length: to - from + 1 }, (_, n) => ({
         slot: from + n,
@@ -88,8 +88,8 @@ t.test('a page of the ledger that several slices read is of the blocks after a f
     return body.data.map(({ slot }) => slot)
   }
   t.equal((await rows()).length, 600)
-  // Lists: of the watched addresses, of the first pieces, and, after hundreds of rows, of the next pieces.
-  arm(3, async () => {
+  // Reads: of the first pages, and, after hundreds of rows, of the next ones.
+  arm(2, async () => {
     await store(30, 30)
     amended(app)
   })

@@ -1,10 +1,11 @@
 import type { Test } from 'tap'
-import { ALL_MINTS, LEDGER_SUM, type Sums } from '../../src/revenue/ledger-document.ts'
+import { ALL_MINTS, type Sums } from '../../src/revenue/ledger-document.ts'
+import { documentsToOf } from '../../src/revenue/ledger-progress.ts'
 import { LedgerReader, type LedgerRow } from '../../src/revenue/ledger-reader.ts'
 import { NO_SUMS, plus, sumsOf } from '../../src/revenue/sums.ts'
 import type { WatchedAddress } from '../../src/revenue/watched-address.ts'
-import { Documents } from '../../storage/documents.ts'
 import type { LedgerWorld } from './ledger-world.ts'
+import { storedParts, storedSumsEqual } from './stored-ledger.ts'
 
 /**
  * Checks the ledger of each watched address (INVARIANTS 7). The entries of an account follow each other without a hole, from
@@ -86,12 +87,13 @@ const notEmpty = (balances: Iterable<readonly [string, bigint]>): (readonly [str
 /** Checks that the sums of some windows of a ledger are those of its rows. */
 export async function sumsEqual(
   t: Test,
-  { storage, choices }: LedgerWorld,
+  world: LedgerWorld,
   watched: WatchedAddress,
   rows: readonly LedgerRow[],
   message: string
 ): Promise<void> {
-  const reader = new LedgerReader(storage.documents)
+  const { storage, choices } = world
+  const reader = new LedgerReader(storage)
   const begun = watched.captureFrom!.slot
   const first = watched.history === undefined ? begun : (rows[0]?.slot ?? begun)
   const last = rows.at(-1)?.slot ?? first
@@ -110,15 +112,16 @@ export async function sumsEqual(
       `${message}: sums of ${watched.address} by mint`
     )
   }
+  await storedSumsEqual(t, storage.ledger, watched.address, message)
   // Without a history, every entry of the address is shown.
   if (watched.history !== undefined) return
-  const stored = await new Documents(storage.documents, LEDGER_SUM).all(watched.address)
-  const slots = new Set(rows.map(({ slot }) => slot))
-  const orphans = stored.filter(({ value: { slot } }) => slot >= first && !slots.has(slot))
+  const documentsTo = documentsToOf(await world.progress)
+  const shown = new Set(rows.map(({ slot }) => slot).filter((slot) => slot > documentsTo))
+  const stored = (await storedParts(storage.ledger, watched.address)).filter(({ slot }) => slot >= first)
   t.strictSame(
-    orphans.map(({ value: { mint, slot } }) => `${mint} ${slot}`),
-    [],
-    `${message}: sums without entries`
+    stored.map(({ slot }) => slot),
+    [...shown],
+    `${message}: pages without rows`
   )
 }
 

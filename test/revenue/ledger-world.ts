@@ -128,7 +128,7 @@ export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, Ledg
   }
 
   async rowsOf(watched: readonly WatchedAddress[]): Promise<readonly LedgerRow[]> {
-    return new LedgerReader(this.storage.documents).rows(watched, {
+    return new LedgerReader(this.storage).rows(watched, {
       from: 0,
       order: 'asc',
       after: null,

@@ -173,7 +173,7 @@ t.test('times and windows before the first block and after the last have no rows
 t.test('rows of a block are listed once those of all addresses are stored', async (t) => {
   const app = await revenueClient(t)
   const { save } = await ledgerProgressIn(app.storage.documents).claim(1)
-  await save({ slot: 5, blockhash: null, blockTime: NOON })
+  await save({ slot: 5, blockhash: null, blockTime: NOON, documentsTo: -1 })
   for (const address of [ALICE, BOB]) await app.watch(address, 1)
   await app.ledger(ALICE, [{ slot: 5, entries: [entry({ txIndex: 3 })] }])
   // The follower has stored the last row of the block, but not the row before.
@@ -181,7 +181,7 @@ t.test('rows of a block are listed once those of all addresses are stored', asyn
   const seen = (await app.send('GET', EVENTS)).body.data
   t.match(seen, [{ slot: 5 }])
   await app.ledger(BOB, [{ slot: 6, entries: [entry({ txIndex: 1, account: BOB })] }])
-  await save({ slot: 6, blockhash: null, blockTime: NOON })
+  await save({ slot: 6, blockhash: null, blockTime: NOON, documentsTo: -1 })
   const { body } = await app.send('GET', `${EVENTS}?order=asc&after=${seen[0]?.cursor}`)
   t.match(body.data, [{ address: BOB }, { address: ALICE }])
 })

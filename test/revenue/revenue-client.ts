@@ -4,9 +4,9 @@ import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import type { LedgerEntry } from '../../src/revenue/ledger-entry.ts'
 import { ledgerProgressIn, type LedgerHoleRange } from '../../src/revenue/ledger-progress.ts'
+import type { LedgerStores } from '../../src/revenue/ledger-stores.ts'
 import { LedgerWriter } from '../../src/revenue/ledger-writer.ts'
 import { WATCHED_ADDRESS } from '../../src/revenue/watched-address.ts'
-import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 import { block, key, NOON } from '../market/world.ts'
 import { checkedRequests, type Send } from '../http/checked-requests.ts'
@@ -58,15 +58,15 @@ export function signatureOf(n: number): string {
   return pubkeyToBase58(key(n)).padEnd(88, '1')
 }
 
-/** Stores the blocks of an address's ledger, ascending by slot, with their running sums. */
+/** Stores the blocks of an address's ledger, ascending by slot, with their sums. */
 export async function storeLedger(
-  store: DocumentStore,
+  store: LedgerStores,
   address: string,
   blocks: readonly LedgerBlock[]
 ): Promise<void> {
   const writer = new LedgerWriter(store)
   for (const { slot, entries, blockTime = NOON + slot } of blocks)
-    await writer.put({ address, slot, blockTime, blockhash: null, entries })
+    await writer.put([{ address, slot, blockTime, blockhash: null, entries }])
 }
 
 export interface RevenueClient extends MarketApp {
@@ -108,11 +108,10 @@ export async function revenueClient(t: Test): Promise<RevenueClient> {
       if (stored === null || stored.value.captureFrom !== null) return
       await documents.update(stored, { ...stored.value, captureFrom: { slot, ts: NOON + slot - 1 } })
     },
-    ledger: (address: string, blocks: readonly LedgerBlock[]) =>
-      storeLedger(world.storage.documents, address, blocks),
+    ledger: (address: string, blocks: readonly LedgerBlock[]) => storeLedger(world.storage, address, blocks),
     async endAt(slot: number, holes: readonly LedgerHoleRange[] = []) {
       const { save } = await ledgerProgressIn(world.storage.documents).claim(1)
-      await save({ slot, blockhash: null, blockTime: NOON + slot, holes: [...holes] })
+      await save({ slot, blockhash: null, blockTime: NOON + slot, holes: [...holes], documentsTo: -1 })
     },
     blocks: (...slots: readonly number[]) =>
       world.commit(...slots.map((slot) => block(slot, NOON + slot, [])))

@@ -148,7 +148,7 @@ t.test(
     await app.watch(ALICE, 100)
     const holes = [{ reason: 'rewards-absent', from_slot: 0, to_slot: 300, blocks: null }]
     const { save } = await ledgerProgressIn(app.storage.documents).claim(1)
-    await save({ slot: 300, blockhash: null, blockTime: NOON + 300 })
+    await save({ slot: 300, blockhash: null, blockTime: NOON + 300, documentsTo: -1 })
     t.match(addressesOf((await app.send('GET', PATH)).body), [
       { holes, complete_from_slot: null, complete: false }
     ])

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
-import { LEDGER_PIECE } from '../../src/revenue/ledger-document.ts'
 import { blockOfText, textOfBlock } from '../followers/block-text.ts'
 import { until } from '../service/asking.ts'
 import { ledgerCovered, ledgerEqual } from './ledger-shape.ts'
@@ -110,7 +109,7 @@ t.test(
     await world.slots(4)
     await world.settled('before the pause')
     const { promise, resolve } = Promise.withResolvers<void>()
-    world.dying.heldKind = LEDGER_PIECE.kind
+    world.dying.heldStore = 'ledger'
     world.dying.hold = promise
     t.teardown(() => resolve())
     await until(async () => {

@@ -16,7 +16,7 @@ t.test('the page on upgrades states the formats that this version writes and rea
     .map((line) => line.split('|').map((cell) => cell.trim()))
   const schema = (await schemaFiles()).at(-1)!.version
   const expected = {
-    'embedded store': [FORMAT, `${OLDEST_FORMAT} and ${FORMAT}`],
+    'embedded store': [FORMAT, `${OLDEST_FORMAT} to ${FORMAT}`],
     'embedded archive': [ARCHIVE_FORMAT, `${OLDEST_FORMAT} to ${ARCHIVE_FORMAT}`],
     'keyspace of a cluster': [schema, `1 to ${schema}`],
     'facts of the archive': [FACTS_FORMAT, `${OLDEST_FACTS_FORMAT} and ${FACTS_FORMAT}`],

@@ -51,7 +51,7 @@ async function testHistory(t: Test, open: OpenForTest): Promise<void> {
   await until(async () => (await jobIn(storage, address))?.phase === 'done', 'the whole history')
 
   const watched = await watches.get(TENANT, address)
-  const reader = new LedgerReader(storage.documents)
+  const reader = new LedgerReader(storage)
   const page = { from: 0, order: 'asc', after: null, limit: 10_000 } as const
   const rows = await reader.rows([watched], page)
   t.ok(rows.length > 4, `${rows.length} rows`)

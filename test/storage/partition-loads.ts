@@ -77,7 +77,7 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
   trades_by_wallet_buckets: tenYears(tradesByWallet.slotsPerBucket),
   references_by_wallet: [
     {
-      load: 'half of all rows of an archive for 3.6 hours by one wallet',
+      load: 'half of all rows of an archive for 1.8 hours by one wallet',
       rows: (referencesByWallet.slotsPerBucket * BLOCK_ROWS) / 2,
       bytes: { row: 37 }
     }
@@ -329,7 +329,23 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
       bytes: { key: 50, born: 16, value: 4_000 },
       deleted: 10_000
     }
-  ]
+  ],
+  account_readings: [{ load: 'one reading of 64 KB, the limit', rows: 1, bytes: { reading: 65_536 } }],
+  account_reading_claims: [{ load: 'one claim', rows: 1, bytes: { holder: 40 } }],
+  ledger_pages: [
+    {
+      load: 'a wallet that changes in every slot of 55 minutes, 2.0 KB a block',
+      rows: 8_192,
+      bytes: { value: 2_000 }
+    },
+    { load: 'six times the entries of that wallet', rows: 8_192, bytes: { value: 12_000 } }
+  ],
+  ledger_pages_buckets: [{ load: 'each bucket of 400 days', rows: 10_600 }],
+  ledger_sums: [
+    { load: 'ten mints in each of 128 ranges', rows: 128, bytes: { value: 700 } },
+    { load: '10,000 mints in each of 128 ranges', rows: 128, bytes: { value: 700_000 } }
+  ],
+  ledger_marks: [{ load: '1,000 writers in 400 days', rows: 1_000, bytes: { value: 100 } }]
 }
 
 /** Kinds of the revenue ledger, whose bounds are stated with its own tables. */

@@ -78,6 +78,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       documents: withFaults('documents', storage.documents),
       programAccounts: storage.programAccounts,
       holders: storage.holders,
+      ledger: withFaults('ledger', storage.ledger),
       isShared: storage.isShared,
       commitGroupMax: storage.commitGroupMax,
       journal: storage.journal === null ? null : withFaults('journal', storage.journal),

@@ -3,7 +3,7 @@ import { currentReads, type ReadCount } from '../../access/counted-reads.ts'
 import type { RecordName } from '../../market/records.ts'
 
 /** The stores whose reads are counted. `program-accounts/mirror-reader.ts` counts its own reads of program accounts. */
-type CountedName = RecordName | 'blocks' | 'coverage' | 'documents' | 'holders'
+type CountedName = RecordName | 'blocks' | 'coverage' | 'documents' | 'holders' | 'ledger'
 /** Whether a method reads rows; a function returns the rows that it reads in addition to those that it returns. */
 type Reads<Store> = {
   readonly [Method in keyof Store]: boolean | ((...input: InputOf<Store[Method]>) => number)
@@ -34,7 +34,8 @@ const READS: { readonly [Name in CountedName]: Reads<Storage[Name]> } = {
     ...{ put: false, delete: false, putFenced: false, fence: false },
     ...{ newest: true, append: false, deleteUpTo: false }
   },
-  holders: { put: false, at: true, page: true, drop: false, clear: false }
+  holders: { put: false, at: true, page: true, drop: false, clear: false },
+  ledger: { put: false, pages: true, sums: true, marks: true, drop: false }
 }
 
 /** Minutes of activity that take as long as a row: decoding and folding one takes 0.6 µs. */

@@ -87,7 +87,7 @@ async function comparedWith(
   signal: AbortSignal
 ): Promise<LedgerCheck | string> {
   if (watched.captureFrom === null) return 'it has not begun'
-  const storeAt = async (slot: number) => (await store.at(slot, signal))?.documents ?? null
+  const storeAt = (slot: number) => store.at(slot, signal)
   const check = await checkLedger(watched, { node, storeAt, pause: async () => undefined }, signal)
   return check ?? 'it ends before the node’s newest finalized block; start the service, and retry'
 }
@@ -131,7 +131,7 @@ class ReadStore {
     const untilMs = systemPorts.clock.now() + REACH_MS
     for (;;) {
       const storage = await this.current()
-      const end = await new LedgerReader(storage.documents).end()
+      const end = await new LedgerReader(storage).end()
       if (end !== null && end.slot >= slot) return storage
       if (systemPorts.clock.now() >= untilMs || signal.aborted) return null
       await sleep(systemPorts.clock, POLL_INTERVAL_MS, signal)

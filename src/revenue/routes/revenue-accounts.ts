@@ -131,7 +131,7 @@ export const revenueAccountRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { storage, clock, watchedChanged } = deps
   const registry = new WatchedAddresses(storage.documents)
-  const reader = new LedgerReader(storage.documents)
+  const reader = new LedgerReader(storage)
   const jobs = new BackfillJobs(storage.documents)
   const answerOf = async (watched: WatchedAddress) =>
     watchedBody(watched, await jobs.of(watched.tenant, watched.address))
@@ -182,7 +182,8 @@ export const revenueAccountRoutes: FastifyPluginAsync<
       jobs.list(tenant)
     ])
     const until = end?.slot ?? Infinity
-    const sums = await watchedSums(reader, watched, { from: 0, until }, signal)
+    const control = { signal, pause: slices.pause }
+    const sums = await watchedSums(reader, watched, { from: 0, until }, control)
     const mints = await slices.map(sums, ({ byMint }) => largestMints(byMint).map(({ mint }) => mint))
     const symbolOf = await symbolsOf(mints.flat(), deps)
     const data = await slices.map(sums, (each) =>

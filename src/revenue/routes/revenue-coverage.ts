@@ -48,7 +48,7 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<RevenueNeeds, 'stora
   { storage }
 ) => {
   const registry = new WatchedAddresses(storage.documents)
-  const reader = new LedgerReader(storage.documents)
+  const reader = new LedgerReader(storage)
   const ledgerGaps = new LedgerGaps(storage.documents)
   const jobs = new BackfillJobs(storage.documents)
 

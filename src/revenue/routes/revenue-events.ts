@@ -64,7 +64,7 @@ export const revenueEventRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { documents, blocks } = deps.storage
   const registry = new WatchedAddresses(documents)
-  const reader = new LedgerReader(documents)
+  const reader = new LedgerReader(deps.storage)
 
   serve(app, revenueEvents, async ({ query, caller, signal, slices }) => {
     const tenant = tenantOf(caller)

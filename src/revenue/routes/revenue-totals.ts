@@ -38,7 +38,7 @@ export const revenueTotalRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { storage, clock } = deps
   const registry = new WatchedAddresses(storage.documents)
-  const reader = new LedgerReader(storage.documents)
+  const reader = new LedgerReader(storage)
 
   serve(app, revenueTotals, async ({ query: { window }, caller, head, signal, slices }) => {
     const end = await ledgerEnd(reader, storage.blocks)
@@ -52,7 +52,10 @@ export const revenueTotalRoutes: FastifyPluginAsync<
     const until = Math.min(head?.slot ?? -1, end?.slot ?? Infinity)
     const times = { from, to: Infinity }
     const slots = first === null || until < 0 ? null : { from: first, until, times }
-    const sums = slots === null ? watched.map(nothingOf) : await watchedSums(reader, watched, slots, signal)
+    const sums =
+      slots === null
+        ? watched.map(nothingOf)
+        : await watchedSums(reader, watched, slots, { signal, pause: slices.pause })
     const mints = await mintTotals(sums, slices)
     const isArchived = sums.some(({ hasArchived }) => hasArchived)
     const symbolOf = await symbolsOf(

@@ -1,13 +1,9 @@
-import PQueue from 'p-queue'
 import type { LedgerReader, SlotWindow, WindowSums } from '../ledger-reader.ts'
 import type { WatchedAddress } from '../watched-address.ts'
 
-/** Ledgers that an answer reads at once. A tenant's 200 addresses then leave the store to other requests too. */
-const LEDGERS_AT_ONCE = 16
-
 /**
- * Deadline in milliseconds of an answer with sums. 200 addresses with 20 mints each take 0.6 s on 2 cores, and a tenant can
- * have more mints.
+ * Deadline in milliseconds of an answer with sums. 200 addresses whose sums are not in memory take 0.2 s on 2 cores; those
+ * of an earlier version with 20 mints each take 0.6 s, and a tenant can have more mints.
  */
 export const SUMS_DEADLINE_MS = 10_000
 
@@ -21,12 +17,8 @@ export async function watchedSums(
   reader: LedgerReader,
   watched: readonly WatchedAddress[],
   window: SlotWindow,
-  signal: AbortSignal
+  { signal, pause }: { readonly signal: AbortSignal; readonly pause: () => Promise<void> }
 ): Promise<readonly WatchedSums[]> {
-  const reads = new PQueue({ concurrency: LEDGERS_AT_ONCE })
-  return Promise.all(
-    watched.map((each) =>
-      reads.add(async () => ({ watched: each, ...(await reader.sums(each, window)) }), { signal })
-    )
-  )
+  const sums = await reader.sumsOf(watched, window, { signal, pause })
+  return sums.map((each, at) => ({ watched: watched[at]!, ...each }))
 }

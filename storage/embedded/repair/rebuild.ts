@@ -14,6 +14,7 @@ import {
   type Key
 } from '../../codec/keys.ts'
 import { formatKind, horizonKind, slotKind } from '../../codec/kinds.ts'
+import { isSumOfLedger } from '../../codec/ledger-row.ts'
 import { lostRangesKind } from '../../codec/lost-ranges.ts'
 import { isSoundRecord, packRecord, unpackRecord } from '../../codec/record.ts'
 import type { RowHorizon } from '../../port.ts'
@@ -31,8 +32,8 @@ import { lettersIn, nameOf, overlap, slotsIn, type Letter, type LostRange } from
 
 /** Records that are written at a time: a few megabytes. */
 const RECORDS_PER_BATCH = 1_000
-/** The format, documents, tenants and API keys of an earlier version, and the chain that the store follows. */
-const ADMINISTRATION: readonly Letter[] = ['v', 'D', 'y', 'k', 'f']
+/** The format, documents, ledgers, tenants and API keys of an earlier version, and the chain that the store follows. */
+const ADMINISTRATION: readonly Letter[] = ['v', 'D', 'E', 'y', 'k', 'f']
 /** Derived kinds: lost records of them are recomputed. */
 const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', 'i', ...Object.keys(DERIVED)]
 
@@ -142,6 +143,8 @@ async function rebuilt(
   for await (const [key, value] of source.iterator()) {
     const letter = String.fromCharCode(key[0]!)
     if (isLost(key) || !isCopied(letter) || (letter === 'D' && letters.has('D') && isEntry(key))) continue
+    // Without sums and their state, a ledger is summed up from its pages again.
+    if (letter === 'E' && letters.has('E') && isSumOfLedger(key)) continue
     batch.put(key, value)
     if (++records % RECORDS_PER_BATCH === 0) await flush()
   }

@@ -1,0 +1,251 @@
+import type { LedgerMark, LedgerPage, LedgerStore, LedgerSum } from '../../storage/port/ledger.ts'
+import type { Removing } from './document-ledger.ts'
+import { packPage, partOf, sumsIn, type LedgerPart } from './packed-page.ts'
+import { markIn, packMark, type SumMark } from './sum-mark.ts'
+import { rangeStart, sealedSums, type NumberedSums } from './sum-ranges.ts'
+
+/** Pages of one read: 64 of a busy wallet are 64 KB. */
+const PAGES_PER_READ = 64
+/** Addresses whose newest pages are cached: those of ten tenants. One takes 1 to 10 KB. */
+const OPEN_MAX = 2_000
+
+/** Addresses whose ledgers are opened or summed up at once: other users of the store wait for no more. */
+const AT_ONCE = 16
+
+/** An address's ledger, as the next block finds it. */
+interface OpenLedger {
+  /** Slot of the newest page; -1 before the first. */
+  readonly newest: number
+  readonly mark: SumMark
+  /** The sums of the pages from `mark.sealedTo` on, ascending: those of one range. */
+  readonly pages: readonly NumberedSums[]
+}
+
+/** How a process writes ledgers. */
+export interface LedgerWriting {
+  /** Fencing token of the process. */
+  readonly token: number
+  /** Resolves with whether this process is still the only writer; null if no other process can write. */
+  readonly isOurs: (() => Promise<boolean>) | null
+}
+
+/** Rows that a new page adds to the store. */
+interface Appended {
+  readonly page: LedgerPage
+  readonly sums: readonly LedgerSum[]
+  readonly marks: readonly LedgerMark[]
+  readonly ledger: OpenLedger
+}
+
+/**
+ * Writes entries as pages, one for each address and block, with sums of ranges of slots.
+ *
+ * P1. A page is stored whole or not at all, and never changes.
+ * P2. Sums before an address's mark are those of its pages. A change of earlier pages lowers the mark first, and raises it
+ *     once the sums are stored again. So readers are exact at any moment: what is not summed up, they read from pages.
+ * P3. `edits` of the mark is greater after a change of pages before the newest one than before and during it, so that readers
+ *     can cache. Those of the progress report the rest.
+ */
+export class PagedLedger {
+  readonly #store: LedgerStore
+  readonly #writing: LedgerWriting
+  readonly #open = new Map<string, OpenLedger>()
+
+  constructor(store: LedgerStore, writing: LedgerWriting) {
+    this.#store = store
+    this.#writing = writing
+  }
+
+  /**
+   * Stores the entries of addresses in a block. Entries that are already stored are not changed, even if their prices differ.
+   * Resolves with the stored entries, in the order of the parts. Calls must be sequential.
+   */
+  async put(parts: readonly LedgerPart[]): Promise<readonly LedgerPart[]> {
+    const stored: LedgerPart[] = []
+    const appended: Appended[] = []
+    for (let from = 0; from < parts.length; from += AT_ONCE) {
+      const some = parts.slice(from, from + AT_ONCE).map(async (part) => {
+        const ledger = await this.#opened(part.address)
+        // After a lost fork, the mark may be above the newest page that is left.
+        if (part.slot <= ledger.newest || part.slot < ledger.mark.sealedTo) return this.#putLate(part)
+        appended.push(await this.#appended(part, ledger))
+        return part
+      })
+      stored.push(...(await Promise.all(some)))
+    }
+    if (appended.length > 0) await this.#append(appended)
+    return stored
+  }
+
+  /** Deletes the pages of an address after a slot, as `LedgerWriter.rollBack` does. */
+  async rollBack(address: string, after: number, removing: Removing): Promise<void> {
+    if ((await this.#newest(address, after)) === null) return
+    if (!(await this.#isOurs())) return
+    await this.#edit(address, after + 1, async () => {
+      for (;;) {
+        const page = await this.#newest(address, after)
+        // After the read, so that no other process has written the page.
+        if (page === null || !(await this.#isOurs())) return
+        await removing(partOf(page))
+        await this.#drop(page)
+      }
+    })
+  }
+
+  /** Yields the pages of an address, the newest first. */
+  async *newestFirst(address: string): AsyncGenerator<LedgerPart, void, undefined> {
+    for (let to = Number.MAX_SAFE_INTEGER; to >= 0;) {
+      const pages = await this.#store.pages(address, { from: 0, to, order: 'desc', limit: 2 })
+      for (const page of pages) yield partOf(page)
+      to = pages.length === 0 ? -1 : pages.at(-1)!.slot - 1
+    }
+  }
+
+  /** Deletes the entries of a block. */
+  async remove({ address, slot, blockhash }: Omit<LedgerPart, 'entries'>): Promise<void> {
+    const page = await this.#at(address, slot)
+    if (page === null || partOf(page).blockhash !== blockhash) return
+    await this.#edit(address, slot, () => this.#drop(page))
+  }
+
+  async #putLate(part: LedgerPart): Promise<LedgerPart> {
+    const page = await this.#at(part.address, part.slot)
+    if (page !== null) return partOf(page)
+    await this.#edit(part.address, part.slot, async () => {
+      const { address: owner, slot } = part
+      await this.#store.put({ token: this.#token, pages: [{ owner, slot, value: packPage(part).value }] })
+    })
+    return part
+  }
+
+  /** Returns what a page after the newest adds: it completes the sums of ranges that end before it. */
+  async #appended(part: LedgerPart, { mark, pages }: OpenLedger): Promise<Appended> {
+    const { address: owner, slot } = part
+    const { value, sums: own } = packPage(part)
+    const page = { owner, slot, value }
+    const added = { number: slot, sums: own }
+    const to = rangeStart(slot)
+    if (to <= mark.sealedTo || pages.length === 0)
+      return { page, sums: [], marks: [], ledger: { newest: slot, mark, pages: [...pages, added] } }
+    const { sums, raised } = await this.#seal(owner, pages, mark, to)
+    const rest = pages.filter(({ number }) => number >= to)
+    const ledger = { newest: slot, mark: raised, pages: [...rest, added] }
+    return { page, sums, marks: [{ owner, value: packMark(raised) }], ledger }
+  }
+
+  /** Computes the sums from the mark to the start of a range, and deletes those that are out of date. */
+  async #seal(
+    owner: string,
+    pages: readonly NumberedSums[],
+    mark: SumMark,
+    to: number
+  ): Promise<{ readonly sums: readonly LedgerSum[]; readonly raised: SumMark }> {
+    const { sealedTo: from, writtenTo } = mark
+    const { sums, outdated } = await sealedSums(this.#store, owner, pages, { from, to, writtenTo })
+    if (outdated.length > 0) await this.#store.drop({ token: this.#token, owner, sums: outdated })
+    return { sums, raised: { ...mark, sealedTo: to, writtenTo: Math.max(writtenTo, to) } }
+  }
+
+  async #append(appended: readonly Appended[]): Promise<void> {
+    const { isOurs } = this.#writing
+    const pages = appended.map(({ page }) => page)
+    const sums = appended.flatMap((each) => each.sums)
+    const marks = appended.flatMap((each) => each.marks)
+    for (const { owner } of pages) this.#open.delete(owner)
+    if (isOurs === null) await this.#store.put({ token: this.#token, pages, sums, marks })
+    else {
+      await this.#store.put({ token: this.#token, pages })
+      // Another process may have taken over, and its sums are not those of these pages.
+      if (marks.length > 0) {
+        if (!(await isOurs())) return
+        await this.#store.put({ token: this.#token, sums, marks })
+      }
+    }
+    for (const { page, ledger } of appended) this.#remember(page.owner, ledger)
+  }
+
+  /** Changes pages of an address from a slot on (P2, P3). */
+  async #edit(address: string, from: number, change: () => Promise<void>): Promise<void> {
+    this.#open.delete(address)
+    const [value] = await this.#store.marks([address])
+    const mark = markIn(value!)
+    const lowered = {
+      ...mark,
+      sealedTo: Math.min(mark.sealedTo, rangeStart(from)),
+      edits: mark.edits + 1
+    }
+    await this.#putMark(address, lowered)
+    await change()
+    if (!(await this.#isOurs())) return
+    const ledger = await this.#opened(address)
+    this.#open.delete(address)
+    await this.#putMark(address, { ...ledger.mark, edits: ledger.mark.edits + 1 })
+  }
+
+  /** Opens a ledger for its next page. Completes its sums up to the range of the newest page. */
+  async #opened(address: string): Promise<OpenLedger> {
+    const known = this.#open.get(address)
+    if (known !== undefined) return known
+    const [value] = await this.#store.marks([address])
+    let mark = markIn(value!)
+    let pages: readonly NumberedSums[] = []
+    for (let from = mark.sealedTo; ;) {
+      const to = Number.MAX_SAFE_INTEGER
+      const found = await this.#store.pages(address, { from, to, order: 'asc', limit: PAGES_PER_READ })
+      pages = [...pages, ...found.map(({ slot, value: page }) => ({ number: slot, sums: sumsIn(page) }))]
+      const last = pages.at(-1)
+      if (last === undefined) break
+      if (rangeStart(last.number) > mark.sealedTo && (await this.#isOurs())) {
+        const { sums, raised } = await this.#seal(address, pages, mark, rangeStart(last.number))
+        await this.#store.put({
+          token: this.#token,
+          sums,
+          marks: [{ owner: address, value: packMark(raised) }]
+        })
+        mark = raised
+        pages = pages.filter(({ number }) => number >= raised.sealedTo)
+      }
+      if (found.length < PAGES_PER_READ) break
+      from = last.number + 1
+    }
+    const newest = pages.at(-1)?.number ?? (await this.#newest(address, -1))?.slot ?? -1
+    const ledger = { newest, mark, pages }
+    this.#remember(address, ledger)
+    return ledger
+  }
+
+  #remember(address: string, ledger: OpenLedger): void {
+    this.#open.delete(address)
+    this.#open.set(address, ledger)
+    if (this.#open.size <= OPEN_MAX) return
+    // The oldest entry comes first.
+    for (const oldest of this.#open.keys().take(1)) this.#open.delete(oldest)
+  }
+
+  async #newest(address: string, after: number): Promise<LedgerPage | null> {
+    const to = Number.MAX_SAFE_INTEGER
+    const [page] = await this.#store.pages(address, { from: after + 1, to, order: 'desc', limit: 1 })
+    return page ?? null
+  }
+
+  async #at(address: string, slot: number): Promise<LedgerPage | null> {
+    const [page] = await this.#store.pages(address, { from: slot, to: slot, order: 'asc', limit: 1 })
+    return page ?? null
+  }
+
+  #drop({ owner, slot }: LedgerPage): Promise<void> {
+    return this.#store.drop({ token: this.#token, owner, slots: [slot] })
+  }
+
+  #putMark(owner: string, mark: SumMark): Promise<void> {
+    return this.#store.put({ token: this.#token, marks: [{ owner, value: packMark(mark) }] })
+  }
+
+  async #isOurs(): Promise<boolean> {
+    return this.#writing.isOurs === null || this.#writing.isOurs()
+  }
+
+  get #token(): number {
+    return this.#writing.token
+  }
+}
