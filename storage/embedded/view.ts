@@ -198,7 +198,8 @@ export class View {
     const damage = this.#damaged.at(key)
     if (damage !== null) throw damaged(kind, damage)
     try {
-      return this.#level.getSync(key, { snapshot: this.#snapshot }) as Uint8Array<ArrayBuffer> | undefined
+      const options = { snapshot: this.#snapshot }
+      return this.#level.getSync<Key, Uint8Array<ArrayBuffer>>(key, options)
     } catch (cause) {
       throw this.#unreadable(kind, cause)
     }

@@ -247,15 +247,18 @@ t.test('modules of a page run on packages for browsers, the client and the pure 
   t.same(foreign, [])
 })
 
-t.test('only the openings of the store and of the coordination, and their TLS, name a storage adapter', async (t) => {
-  const namers = under('src/', 'actors/', 'machines/').filter(({ imports }) =>
-    imports.some((name) => STORAGE_ADAPTER.test(name))
-  )
-  t.same(
-    namers.map(({ path }) => path),
-    ['src/store/coordination.ts', 'src/store/opening.ts', 'src/store/tls-files.ts']
-  )
-})
+t.test(
+  'only the openings of the store and of the coordination, and their TLS, name a storage adapter',
+  async (t) => {
+    const namers = under('src/', 'actors/', 'machines/').filter(({ imports }) =>
+      imports.some((name) => STORAGE_ADAPTER.test(name))
+    )
+    t.same(
+      namers.map(({ path }) => path),
+      ['src/store/coordination.ts', 'src/store/opening.ts', 'src/store/tls-files.ts']
+    )
+  }
+)
 
 t.test('only the configuration reads the environment, and only main ends the process', async (t) => {
   const reading = sources.filter(({ text }) => /process\.env/.test(text)).map(({ path }) => path)

@@ -20,9 +20,9 @@ t.test(
     const versions = files.map(({ version }) => version)
     t.strictSame(
       versions,
-      [...new Set(versions)].sort((a, b) => a - b)
+      files.map((_, index) => index + 1),
+      'without a gap'
     )
-    t.equal(new Set(versions).size, versions.length)
     for (const { statements } of files) {
       t.ok(statements.length > 0)
       for (const statement of statements)

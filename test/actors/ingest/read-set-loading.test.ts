@@ -23,7 +23,7 @@ t.test('records of many blocks are read some at a time, and come in their order'
   t.strictSame(Object.keys(loaded), Object.keys(noneStored(none)))
   for (const name of ['tokens', 'pools'] as const)
     t.strictSame(
-      loaded[name] as unknown,
+      loaded[name],
       readSet[name].map((address) => ({ address, row: { of: address } }))
     )
   t.strictSame(loaded.pairs, [])
