@@ -55,7 +55,6 @@ const OTHER_KINDS = [
   kind('n', 'the list of launches', 'always', 'launch_lists'),
   kind('o', 'newest candles', 'always', 'newest_candles'),
   kind('p', 'pairs', 'always', 'pairs'),
-  kind('P', 'the pools of a mint', 'always'),
   kind('R', 'the horizon of the retention', 'needed'),
   kind('r', 'the list of pools', 'always', 'pools_by_mint'),
   kind('s', 'the list of launches by status', 'always'),

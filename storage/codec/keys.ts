@@ -26,7 +26,6 @@ import { recentAddresses } from './recent-addresses.ts'
  *   m mint                       token
  *   q pool                       pool
  *   r mint cursor                pool listed under a mint, by the cursor that first named it
- *   P mint                       addresses of the pools listed under a mint, if they are few; a copy of that list
  *   g mint                       bonding curve
  *   l mint                       launch
  *   n cursor                     mint launched at a cursor
@@ -128,8 +127,6 @@ export function hourlyMintVolumeKey(hour: number, mint: Pubkey): Key {
   key.writeUInt32BE(uint32(hour), 1)
   return key
 }
-
-export const fewPoolsKey = (mint: Pubkey): Key => joined('P', mint)
 
 export const mintPoolKey = (mint: Pubkey, firstCursor: number): Key => ownedAt('r', mint, firstCursor)
 

@@ -74,20 +74,6 @@ export const listedPoolKind: RecordKind<Pubkey> = {
   weigh: () => 100
 }
 
-/** The pools listed under a mint, the oldest first. */
-export const fewPoolsKind: RecordKind<readonly Pubkey[]> = {
-  name: 'pools of a mint',
-  write(out, pools) {
-    for (const pool of pools) out.fixed(pool, 32)
-  },
-  read(source) {
-    const pools: Pubkey[] = []
-    while (!source.atEnd) pools.push(source.fixed(32))
-    return pools
-  },
-  weigh: (pools) => 100 + 150 * pools.length
-}
-
 type LastTrade = NonNullable<PoolRow['lastTrade']>
 
 function writeLastTrade(out: ByteWriter, last: LastTrade, price: PoolRow['lastPrice']): void {

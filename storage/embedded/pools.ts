@@ -1,13 +1,12 @@
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
-import { splitCursor } from '../../src/market/cursor.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { BlockCommit, PoolStore } from '../port.ts'
-import { addressesListedAt, isListedUnder, listingAddresses, listingMints } from '../pool-listings.ts'
+import { addressesListedAt, isListedUnder, listingAddresses } from '../pool-listings.ts'
 import type { CachedFact } from './cached-fact.ts'
 import type { Database } from './database.ts'
-import { fewPoolsKey, keysBeyond, mintPoolKey, mintPoolKeysOf } from '../codec/keys.ts'
-import { fewPoolsKind, listedPoolKind } from '../codec/pool.ts'
+import { keysBeyond, mintPoolKey, mintPoolKeysOf } from '../codec/keys.ts'
+import { listedPoolKind } from '../codec/pool.ts'
 import { KeyedRows } from './record-table.ts'
 import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
@@ -16,14 +15,8 @@ import type { WriteBatch } from './write-batch.ts'
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
 const rows = new KeyedRows('pools')
-const tokens = new KeyedRows('tokens')
 /** The one pool of an owner of vaults. */
 const ONE: PoolPage = { order: 'desc', limit: 1 }
-
-/** Pools that are read one by one: more of them are read faster together. */
-const FEW_POOLS_MAX = 8
-/** The newest pools of a mint, one more than are few. */
-const FEW: PoolPage = { order: 'desc', limit: FEW_POOLS_MAX + 1 }
 
 /** Maximum cached pools of a mint: one more than are valued with a token (`VALUED_POOLS_MAX`). */
 const LISTED_MAX = 101
@@ -37,9 +30,7 @@ export function poolTable(database: Database): RecordTable<'pools'> {
     port: {
       get: (pool) => database.read((view) => rows.get(view, pool)),
       ofMint: async (mint, page) => {
-        const listed = await database.read(
-          (view) => fewPools(view, mint, page) ?? poolsListed(view, mint, page)
-        )
+        const listed = await database.read((view) => poolsListed(view, mint, page))
         return listed.filter((pool) => isListedUnder(pool, mint))
       },
       ofVaultOwner: async (owner) => {
@@ -47,10 +38,9 @@ export function poolTable(database: Database): RecordTable<'pools'> {
         return pool === null || isListedUnder(pool, owner) ? null : pool
       }
     },
-    async stage(view, batch, block) {
+    stage(_, batch, block) {
       rows.put(batch, block.pools)
       stageNewPools(batch, block)
-      await stageFewPools(view, batch, block)
     },
     async amend(view, batch, { pools }) {
       const { put, remove } = pools
@@ -64,42 +54,7 @@ export function poolTable(database: Database): RecordTable<'pools'> {
         }
       rows.amend(batch, pools)
       for (const pool of put) stageListing(batch, pool)
-      // Readers search for the pools of these mints, until one of them gets another pool.
-      for (const pool of [...put, ...stored.filter((row) => row !== null)])
-        for (const mint of listingMints(pool)) batch.delete(fewPoolsKey(mint))
     }
-  }
-}
-
-/**
- * Reads the newest pools of a mint, if they are few and their list is in a record: a search costs more than their reads.
- * Null otherwise, and if an earlier version has changed the pools since: the token counts them.
- */
-function fewPools(view: View, mint: Pubkey, page: PoolPage): PoolRow[] | null {
-  if (!isUnbound(page)) return null
-  const listed = view.get(fewPoolsKind, fewPoolsKey(mint))
-  if (listed === null || listed.length !== tokens.get(view, mint)?.pools) return null
-  const pools: PoolRow[] = []
-  for (const address of listed) {
-    const pool = rows.get(view, address)
-    if (pool === null || !isListedUnder(pool, mint)) return null
-    pools.push(pool)
-  }
-  return pools.sort((a, b) => b.firstCursor - a.firstCursor).slice(0, Math.max(page.limit, 0))
-}
-
-/** Lists the pools that the blocks after the stored head have named first, if their mint has few. */
-async function stageFewPools(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
-  const stored = view.head?.slot ?? -1
-  const added = block.pools.filter(({ firstCursor }) => splitCursor(firstCursor).slot > stored)
-  const listings = added.flatMap((pool) => listingMints(pool).map((mint) => ({ mint, pool: pool.pool })))
-  for (const list of Map.groupBy(listings, ({ mint }) => pubkeyMapKey(mint)).values()) {
-    const { mint } = list[0]!
-    const key = fewPoolsKey(mint)
-    const known = view.get(fewPoolsKind, key) ?? (await listedIn(view, mint, FEW)).reverse()
-    const pools = distinctPubkeys([...known, ...list.map(({ pool }) => pool)])
-    if (pools.length <= FEW_POOLS_MAX) batch.put(fewPoolsKind, key, pools)
-    else batch.delete(key)
   }
 }
 

@@ -19,7 +19,7 @@ import { WriteBatch } from '../write-batch.ts'
 import type { Letter } from './lost-records.ts'
 
 /** Kinds whose records follow each from one of another kind, by their letters. */
-export const DERIVED: Readonly<Record<Letter, Letter>> = { n: 'l', s: 'l', r: 'q', P: 'q', h: 'a' }
+export const DERIVED: Readonly<Record<Letter, Letter>> = { n: 'l', s: 'l', r: 'q', h: 'a' }
 
 /** Sets the horizon of rows by the retention, counted back from the newest slot, and returns it. */
 export async function stageHorizon(
@@ -38,9 +38,8 @@ export async function stageHorizon(
   return horizon
 }
 
-/** Writes all records of a derived kind. Copies of short pool lists are left to the next new pool: readers search without them. */
+/** Writes all records of a derived kind. */
 export async function stageDerived(target: Level, view: View, letter: Letter): Promise<void> {
-  if (letter === 'P') return
   const batch = new WriteBatch(target)
   const options = { expected: 1_000 }
   switch (DERIVED[letter]) {
