@@ -8,19 +8,7 @@ import {
   type Settings,
   type Values
 } from '../kernel/config/setting.ts'
-
-/** The products that a gateway can have alone, in the order of lists. */
-export const LISTED_PRODUCTS = [
-  'data',
-  'stream',
-  'webhooks',
-  'transactions',
-  'accounts',
-  'holders',
-  'program-accounts',
-  'revenue',
-  'rpc'
-] as const
+import { LISTED_PRODUCTS } from './listed-products.ts'
 
 /** Settings of the process: where it listens, stores its files and logs. */
 export const SERVICE_SETTINGS = {

@@ -130,6 +130,7 @@ t.test('the version and help of the program end with 0, and load nothing else be
     'src/archive/commands.ts',
     'src/capacity/commands.ts',
     'src/capacity/inputs.ts',
+    'src/edge/listed-products.ts',
     'src/data/commands.ts',
     'src/edge/commands.ts',
     'src/fleet/commands.ts',
