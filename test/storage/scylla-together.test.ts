@@ -168,7 +168,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
         await t.rejects(storage.blocks.commitAll(groups), { message: `${at} fails on purpose` })
         for (const each of [storage, reader]) t.equal((await each.blocks.head())?.slot, slotAt(9))
         await storage.blocks.commitAll(groups.slice(1), slotAt(9))
-        assert.deepStrictEqual(await reader.journal!.after(null, 99), blocks)
+        assert.deepStrictEqual(await journalAfter(reader, null, 99), blocks)
       }
     }
   )
