@@ -25,7 +25,7 @@ import type { IngestFigures } from './followers/ingest.ts'
 import { marketOf, Population } from './market/population.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { LIVE } from './recorded-block.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { ADMIN_KEY, SETTINGS, startService, WITHOUT_LIMITS } from './service-process.ts'
 
 const seconds = Number(process.argv[2] ?? 60)
@@ -148,14 +148,14 @@ try {
   const heardBefore = (await asked<FlockFigures>(flock, 'figures')).tally.live
   const span = new Span(processes)
   await delay(seconds * 1_000)
-  const cpu = span.end()
+  const cpu = reported('cpu_ms_a_second', span.end())
   const measuredSeconds = span.seconds
   const after = (await ingest.ask('pause')) as IngestFigures
   const heard = (await asked<FlockFigures>(flock, 'figures')).tally.live - heardBefore
   await delay(3_000)
   const quiet = new Span(processes)
   await delay(QUIET_SECONDS * 1_000)
-  const idle = quiet.end()
+  const idle = reported('cpu_ms_a_second_without_blocks', quiet.end())
   const slots = await Promise.all(running.map(slotOf))
   const { tally, judged } = await asked<FlockFigures>(flock, 'end')
   flock.disconnect()

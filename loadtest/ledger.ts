@@ -26,7 +26,7 @@ import { measure, type Measurement } from './closed-loop.ts'
 import { LedgerIngest, TURN } from './ledger-ingest.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './recorded-block.ts'
-import { writeResult } from './result.ts'
+import { reported, writeResult } from './result.ts'
 import { HEADERS } from './service-process.ts'
 
 const ADDRESSES = 200
@@ -271,8 +271,7 @@ async function figuresOf<Figures extends object>(part: string, measuring: () => 
 
 try {
   const load = loadavg()[0]
-  const ingest = await figuresOf('ingest', measureIngest)
-  process.stderr.write(`${JSON.stringify(ingest)}\n`)
+  const ingest = reported('ingest', await figuresOf('ingest', measureIngest))
   const answers = await figuresOf('answers', measureAnswers)
   const figures = { load_of_the_machine: load, addresses: ADDRESSES, ingest, writes: measureBytes(), answers }
   if (isSmall) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
