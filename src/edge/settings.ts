@@ -8,7 +8,7 @@ import {
   type Settings,
   type Values
 } from '../kernel/config/setting.ts'
-import { LISTED_PRODUCTS } from './listed-products.ts'
+import { LISTED_PRODUCTS } from '../kernel/config/listed-products.ts'
 
 /** Settings of the process: where it listens, stores its files and logs. */
 export const SERVICE_SETTINGS = {

@@ -1,4 +1,4 @@
-import { LISTED_PRODUCTS } from '../edge/listed-products.ts'
+import { LISTED_PRODUCTS } from '../kernel/config/listed-products.ts'
 import { requestsOf, SERVICE, type Commands, type Row } from '../kernel/cli/command.ts'
 
 const request = requestsOf({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { readConfig } from '../../src/configuration.ts'
-import { LISTED_PRODUCTS } from '../../src/edge/listed-products.ts'
+import { LISTED_PRODUCTS } from '../../src/kernel/config/listed-products.ts'
 import { listRefusal, type ListedProduct } from '../../src/kernel/compose/product.ts'
 import { memoryBudget } from '../../src/kernel/config/memory-budget.ts'
 import { PRODUCTS, productsOf } from './loaded-products.ts'
