@@ -28,13 +28,13 @@ t.test('a second process that opens the same directory is told so', async (t) =>
 t.test('a store of a newer format is refused and left as it is', async (t) => {
   const directory = t.testdir()
   await withRawStore(directory, (raw) =>
-    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 6)))
+    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 7)))
   )
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
-    detail: `the store in ${directory} has format 6, and this version reads formats 3 to 5: start the version that wrote it or a later one, or restore a backup from before the upgrade (src/docs/upgrade.md)`
+    detail: `the store in ${directory} has format 7, and this version reads formats 3 to 6: start the version that wrote it or a later one, or restore a backup from before the upgrade (src/docs/upgrade.md)`
   })
   t.strictSame(await rawContents(directory), before)
 })
@@ -49,7 +49,7 @@ t.test('a store of an older format is refused with what to do, and left as it is
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
     detail:
-      /has format 1, which this version no longer reads \(it reads 3 to 5\): start with an empty directory and reindex/
+      /has format 1, which this version no longer reads \(it reads 3 to 6\): start with an empty directory and reindex/
   })
   t.strictSame(await rawContents(directory), before)
 })
