@@ -36,8 +36,8 @@ export interface ArchiveFoldDeps {
  * A1. Blocks are committed in order, several in one durable step, so that an interrupted fold continues after the head.
  * A2. No events of the stream are stored: an archive is never streamed.
  * A3. Resolves after the last block, or once `end` aborts and the folded blocks are committed.
- * A4. Blocks of one minute are folded at once, as many as the store makes visible in one step: a crash leaves all of them or
- *     none.
+ * A4. Blocks of one minute are folded at once, up to the number that the store makes visible in one step: after a crash it
+ *     has all of them or none.
  *
  * Rejects with the first failure, and with STORAGE_UNAVAILABLE for a damaged archive.
  */

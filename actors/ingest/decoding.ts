@@ -8,8 +8,7 @@ import type { TransferFees } from '../../src/accounts/transfer-fees.ts'
 import type { Note } from '../../src/chain/emitter.ts'
 import type { KnownVaults } from '../../src/chain/known-vaults.ts'
 import { notesOfMovedVaults } from '../../src/chain/moved-vaults.ts'
-import type { ChainEvent } from '../../src/chain/events.ts'
-import type { Block, Transaction } from '../../src/chain/transaction.ts'
+import type { Block } from '../../src/chain/transaction.ts'
 import type { TransferFeeLookup } from '../../src/chain/transfer-fee.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
@@ -23,7 +22,7 @@ const PER_TURN = 200
 export async function decodeInTurns(
   transactions: Block['transactions'],
   feeOf: TransferFeeLookup | null = null,
-  plain: WeakMap<Transaction, readonly ChainEvent[]> | null = null
+  plain: PlainEvents | null = null
 ): Promise<DecodedTransactions> {
   const parts: DecodedTransactions[] = []
   for (let first = 0; first < transactions.length; first += PER_TURN) {
@@ -72,7 +71,7 @@ export async function decodeSourced(
   vaults: KnownVaults | null = null
 ): Promise<DecodedSource> {
   const { slot, blockTime, parentSlot, blockhash = null, votes } = block
-  const plain = new WeakMap<Transaction, readonly ChainEvent[]>()
+  const plain: PlainEvents = new WeakMap()
   let decoded = await decodeInTurns(block.transactions, fees?.at(slot), plain)
   const lacking = decoded.openFees.flatMap(({ mints }) => mints)
   if (lacking.length > 0 && (await fees?.load(lacking, slot)) === true)

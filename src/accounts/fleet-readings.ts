@@ -12,7 +12,7 @@ const RETRY_MS = { notified: 500, polled: 100 }
 const RECALL_MS = 100
 /** Largest text of a shared reading, in characters: ten times that of any venue's pool. Each gateway reads larger ones. */
 const TEXT_MAX = 64 * 1024
-/** Keys of one request; as many as a batch has subjects. */
+/** Stored readings that are read at once: 6 MB if all are of the largest size. */
 const KEYS_AT_ONCE = 100
 /** Characters of stored readings that are decoded without a pause: less than a millisecond. */
 const SLICE_CHARACTERS = 64 * 1024

@@ -24,7 +24,7 @@ export interface OpenFees {
 }
 
 /** Events of transactions that decode without transfer fees, for readers that must not decode them again. */
-export type PlainEvents = Pick<WeakMap<Transaction, readonly ChainEvent[]>, 'get'>
+export type PlainEvents = WeakMap<Transaction, readonly ChainEvent[]>
 
 /**
  * Decodes consecutive transactions of a block. A transaction without an index gets its place in the list plus
@@ -34,7 +34,7 @@ export function decodeTransactions(
   transactions: Block['transactions'],
   first = 0,
   feeOf: TransferFeeLookup | null = null,
-  plain: WeakMap<Transaction, readonly ChainEvent[]> | null = null
+  plain: PlainEvents | null = null
 ): DecodedTransactions {
   const entries: DecodedTransactions['entries'][number][] = []
   const notes: Note[] = []

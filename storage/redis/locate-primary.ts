@@ -21,7 +21,7 @@ export const ofSentinels = (
   name: string,
   options: ClientOptions
 ): LocatePrimary =>
-  askAny(hosts, options, async (client, { host, port }) => {
+  firstAnswer(hosts, options, async (client, { host, port }) => {
     const reply = sentinelReply.parse(await client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name))
     if (reply === null) throw new Error(`the Sentinel ${host}:${port} does not know the primary ${name}`)
     return { host: reply[0], port: reply[1] }
@@ -29,7 +29,7 @@ export const ofSentinels = (
 
 /** Asks nodes of a cluster for the primary of a key. */
 export const inCluster = (hosts: readonly HostPort[], key: string, options: ClientOptions): LocatePrimary =>
-  askAny(hosts, options, async (client, asked) => {
+  firstAnswer(hosts, options, async (client, asked) => {
     const slot = z.int().parse(await client.call('CLUSTER', 'KEYSLOT', key))
     const ranges = slotsReply.parse(await client.call('CLUSTER', 'SLOTS'))
     const range = ranges.find(([first, last]) => first <= slot && slot <= last)
@@ -40,14 +40,19 @@ export const inCluster = (hosts: readonly HostPort[], key: string, options: Clie
     return { host: host === null || host === '' ? asked.host : host, port }
   })
 
-type Ask = (client: Redis, host: HostPort) => Promise<HostPort>
+/** Resolves with the primary that a host names. */
+type PrimaryQuery = (client: Redis, host: HostPort) => Promise<HostPort>
 
 /**
  * Asks all hosts at once, and returns the first answer: a dead host delays nothing. A host that was cut off may name an
  * earlier primary. That one refuses writes or does not answer, and the next attempt asks again.
  */
-const askAny = (hosts: readonly HostPort[], options: ClientOptions, ask: Ask): LocatePrimary => {
-  const askOne = async (host: HostPort): Promise<HostPort> => {
+const firstAnswer = (
+  hosts: readonly HostPort[],
+  options: ClientOptions,
+  query: PrimaryQuery
+): LocatePrimary => {
+  const answerOf = async (host: HostPort): Promise<HostPort> => {
     const own = { ...host, retryStrategy: () => null, enableReadyCheck: false }
     // A command that is sent while the handshake runs waits for it.
     const client = new Redis({ ...options, ...own, enableOfflineQueue: true })
@@ -55,7 +60,7 @@ const askAny = (hosts: readonly HostPort[], options: ClientOptions, ask: Ask): L
     client.on('error', (error: Error) => void (fault ??= error))
     try {
       await client.connect()
-      return await ask(client, host)
+      return await query(client, host)
     } catch (error) {
       // The driver's own rejection says only that the connection was closed.
       throw fault ?? error
@@ -65,7 +70,7 @@ const askAny = (hosts: readonly HostPort[], options: ClientOptions, ask: Ask): L
   }
   return async () => {
     try {
-      return await Promise.any(hosts.map(askOne))
+      return await Promise.any(hosts.map(answerOf))
     } catch (error) {
       throw error instanceof AggregateError ? (error.errors[0] as Error) : error
     }

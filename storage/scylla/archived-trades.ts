@@ -7,7 +7,7 @@ import { mapBounded, type CqlClient } from './client.ts'
 import { RowList } from './row-list.ts'
 import { compactTradesByMint, referencesByWallet, tradesByWallet, type WalletTrade } from './row-lists.ts'
 import type { Table } from './table.ts'
-import { isMade } from './trades.ts'
+import { tradeWrites } from './trades.ts'
 
 /** References that are followed at once: reads of one row, which a server answers within a millisecond. */
 const FOLLOWED_AT_ONCE = 16
@@ -39,16 +39,7 @@ export function archivedTradeTable(base: ScyllaBase): Table<TradeStore> {
   }
   return {
     port: { ofMint: (mint, page) => ofMints.read(mint, page), ofWallet },
-    async stage(commit) {
-      const { trades } = commit.blocks
-      ofMints.stage(commit, trades, (row) => row.mint)
-      ofWallets.stage(commit, trades.filter(isMade), (row) => row.user)
-    },
-    async amend(commit, { trades }) {
-      ofMints.amend(commit, trades, (row) => row.mint)
-      const made = { put: trades.put.filter(isMade), remove: trades.remove.filter(isMade) }
-      ofWallets.amend(commit, made, (row) => row.user)
-    }
+    ...tradeWrites(ofMints, ofWallets)
   }
 }
 

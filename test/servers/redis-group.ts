@@ -59,7 +59,7 @@ export class RedisGroup {
     )
   }
 
-  /** Starts a Sentinel that watches a primary, of which as many as `quorum` must find it down. */
+  /** Starts a Sentinel of a primary. A failover needs `quorum` Sentinels that find the primary down. */
   async sentinel(name: string, primary: RedisNode, quorum: number): Promise<RedisNode> {
     const port = await freePort([ADDRESS])
     const file = join(this.folder, `sentinel-${port}.conf`)

@@ -13,7 +13,7 @@ const BLOCKS = 90
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
 /** Two blocks a second: ingest runs while processes are killed. */
 const SLOWLY = '22'
-/** Milliseconds between two requests of a caller. */
+/** Pause of a caller after each answer, in milliseconds. */
 const PAUSE_MS = 20
 
 const isAlive = (pid: number): boolean => {

@@ -9,7 +9,7 @@ import { ADMIN_KEY, startProcess } from './service-process.ts'
 
 /** Several times as long as the balancer believes an answer of `/ready`. */
 const DELAY_SECONDS = 4
-/** Milliseconds between two requests of a caller: without them, the callers use all of the machine. */
+/** Pause of a caller after each answer, in milliseconds: without it, the callers use all of the machine. */
 const PAUSE_MS = 10
 
 testWithFixtures(

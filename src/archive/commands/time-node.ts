@@ -101,7 +101,7 @@ export class TimeNode implements SlotTimes {
     if (!(result instanceof NodeError)) {
       if (isCount(result) && result >= CHAIN_START && result <= BLOCK_TIME_MAX)
         return { kind: 'time', time: result }
-      return { kind: 'failed', fault: { kind: 'garbage', detail: 'a time that is none' } }
+      return { kind: 'failed', fault: { kind: 'garbage', detail: 'an invalid block time' } }
     }
     const { fault } = result
     if (fault.kind !== 'rpc') return { kind: 'failed', fault }

@@ -17,8 +17,8 @@ export type RefreshTrigger = 'tags' | 'minute' | 'block'
  */
 const TAGS_MAX = 100_000
 /**
- * Maximum digests that wait for the next check of an answer: 3 s of the chain, whose tags are marked in 2 ms. Beyond it every
- * answer before the oldest one counts as changed: nobody has asked for any meanwhile.
+ * Maximum digests that wait for the next check of an answer: 3 s of the chain, whose tags are marked in 2 ms. Beyond it each
+ * answer computed before the oldest digest counts as changed. Without requests for 3 s, few answers are requested again.
  */
 const DIGESTS_MAX = 8
 
