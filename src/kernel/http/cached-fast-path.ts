@@ -73,7 +73,7 @@ export function cachedFastPath(
     }
     const use = limits.take(caller.keyId, caller.ratePerMinute, nowMs)
     if (use instanceof Promise) use.then(send, passOn)
-    else if (isLong) void turns.run(caller.tenant, () => send(use))
+    else if (isLong) turns.runNow(caller.tenant, () => send(use))
     else send(use)
   }
 }

@@ -34,7 +34,7 @@ export function workMetrics(registry: Registry, turns: Pick<Turns, 'usedMs' | 'w
   })
   new Gauge({
     name: 'millrace_work_slices_max',
-    help: 'The most slices of answers between two polls of the sockets, since the last scrape; a slice takes up to 5 ms',
+    help: 'The most slices running between two polls of the sockets, since the last scrape; a slice takes up to 5 ms',
     registers,
     collect() {
       this.set(turns.hold.takeSlicesMax())

@@ -1,6 +1,6 @@
 /**
- * The longest time, and the most slices of work, between two polls of the sockets. Each is read and reset by a scrape, as
- * the metric of the event loop's lag is.
+ * The longest time, and the most slices of work that ran concurrently, between two polls of the sockets. Each is read and
+ * reset by a scrape, as the metric of the event loop's lag is.
  */
 export class LoopHold {
   #beganMs: number | null = null
@@ -13,7 +13,7 @@ export class LoopHold {
     return this.#beganMs
   }
 
-  /** Number of slices since the last poll. */
+  /** Number of slices that have begun since the last poll and have not ended: their time is not known yet. */
   get slices(): number {
     return this.#slices
   }
@@ -24,6 +24,11 @@ export class LoopHold {
     if (this.#beganMs !== null) return false
     this.#beganMs = nowMs
     return true
+  }
+
+  /** Ends a slice that began at `beganMs`. */
+  endSlice(beganMs: number): void {
+    if (this.#beganMs !== null && beganMs >= this.#beganMs && this.#slices > 0) this.#slices--
   }
 
   /** Ends the time between two polls: the sockets have been polled. */

@@ -98,6 +98,24 @@ t.test(
   }
 )
 
+t.test('short work that ends at once keeps further work waiting only by its time', async (t) => {
+  const { clock, turns } = turnsIn()
+  let sent = 0
+  for (; sent < 100 && turns.isFree('a'); sent++) turns.runNow('a', () => undefined)
+  t.equal(sent, 100, 'many pieces that take no time')
+  await settle()
+  sent = 0
+  for (; sent < 100 && turns.isFree('a'); sent++) turns.runNow('a', () => void clock.increment(1))
+  t.equal(sent, 3, 'those of the first two milliseconds')
+  t.equal(turns.running, 0)
+  t.throws(() =>
+    turns.runNow('a', () => {
+      throw new Error('no')
+    })
+  )
+  t.equal(turns.running, 0, 'work that fails gives its place back')
+})
+
 t.test('work that fails gives its place back', async (t) => {
   const { turns } = turnsIn()
   const fail = () => {
