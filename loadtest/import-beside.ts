@@ -43,7 +43,7 @@ const addressOf = (number: number, fill: number): string =>
 
 /** Yields a CSV file of trades that end before a block. */
 function* csv(before: { readonly slot: number; readonly time: number }): Generator<string> {
-  yield 'slot,block_time,signature,venue,pool,trader,in_mint,out_mint,in_amount_raw,out_amount_raw,in_decimals,out_decimals,tx_index,ix_index\n'
+  yield 'slot,block_time,signature,venue,pool,trader,in_mint,out_mint,in_amount_raw,out_amount_raw,mint,decimals,tx_index,ix_index\n'
   const slots = Math.ceil(rows / ROWS_PER_SLOT)
   for (let at = 0; at < rows; at++) {
     const behind = slots - Math.floor(at / ROWS_PER_SLOT)
@@ -55,7 +55,7 @@ function* csv(before: { readonly slot: number; readonly time: number }): Generat
       [
         ...[before.slot - behind, before.time - Math.ceil(behind / 2), signature, 'pumpswap'],
         ...[addressOf(mint, 3), addressOf(at % 40_000, 4), WSOL, addressOf(mint, 5)],
-        ...[1_000_000 + (at % 977) * 1_000, 1_000_000_000 + at, 9, 6, at % ROWS_PER_SLOT, 2]
+        ...[1_000_000 + (at % 977) * 1_000, 1_000_000_000 + at, addressOf(mint, 5), 6, at % ROWS_PER_SLOT, 2]
       ].join(',') + '\n'
     )
   }

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import { run } from './kernel/cli/run.ts'
 import { PROGRAM } from './program.ts'
 
@@ -20,7 +21,8 @@ const context = {
   stdout: (line: string) => void process.stdout.write(`${line}\n`),
   stderr: (line: string) => void process.stderr.write(`${line}\n`),
   stdin: process.stdin,
-  interrupted: interrupt.signal
+  interrupted: interrupt.signal,
+  yieldProcessor: () => setPriority(constants.priority.PRIORITY_LOW)
 }
 process.exitCode = await run(words, context, PROGRAM)
 // The driver of an unavailable cluster leaves sockets and timers that would keep a finished command alive. `decode`

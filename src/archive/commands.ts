@@ -40,6 +40,7 @@ const ARCHIVE: CommandGroup = {
         'requests-per-second': REQUESTS_PER_SECOND,
         json: { meaning: 'print the report as one JSON object' }
       },
+      isBackground: true,
       settings: IMPORT,
       examples: [
         'millrace archive import ./blocks --data-dir ./data',
@@ -58,6 +59,7 @@ const ARCHIVE: CommandGroup = {
       options: {
         'requests-per-second': REQUESTS_PER_SECOND
       },
+      isBackground: true,
       settings: IMPORT,
       examples: [
         'millrace archive backfill 300000000..300999999 --archive-rpc-url https://NODE --data-dir ./data'

@@ -58,6 +58,7 @@ process.exitCode = await run(
     stdout: () => undefined,
     stderr: (line) => void process.stderr.write(`${line}\n`),
     stdin: process.stdin,
+    yieldProcessor: () => undefined,
     interrupted: new AbortController().signal
   },
   PROGRAM

@@ -26,6 +26,7 @@ async function millrace(...words: readonly string[]) {
       stdout: (line) => void out.push(line),
       stderr: (line) => void err.push(line),
       stdin: process.stdin,
+      yieldProcessor: () => undefined,
       interrupted: new AbortController().signal
     },
     PROGRAM
@@ -125,6 +126,7 @@ t.test('the version and help of the program end with 0, and load nothing else be
   }
   load('src/main.ts')
   t.same([...loaded].sort(), [
+    'node:os',
     'node:util',
     'src/access/commands.ts',
     'src/archive/commands.ts',

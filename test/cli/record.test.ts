@@ -33,6 +33,7 @@ async function run(args: readonly string[], interrupted = new AbortController().
       stdout: (line) => void out.push(line),
       stderr: (line) => void err.push(line),
       stdin: process.stdin,
+      yieldProcessor: () => undefined,
       interrupted
     },
     PROGRAM

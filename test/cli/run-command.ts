@@ -27,6 +27,7 @@ export async function runCommand(
         stdout: (line) => lines.push(line),
         stderr: (line) => complaints.push(line),
         stdin: process.stdin,
+        yieldProcessor: () => undefined,
         interrupted
       },
       PROGRAM

@@ -105,6 +105,7 @@ t.test(
           stdout: (line) => void out.push(line),
           stderr: (line) => void err.push(line),
           stdin: process.stdin,
+          yieldProcessor: () => undefined,
           interrupted: new AbortController().signal
         },
         PROGRAM

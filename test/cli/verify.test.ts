@@ -46,6 +46,7 @@ async function run(...args: readonly string[]) {
       stdout: (line) => void out.push(JSON.parse(line) as Record<string, unknown>),
       stderr: (line) => void err.push(line),
       stdin: process.stdin,
+      yieldProcessor: () => undefined,
       interrupted: new AbortController().signal
     },
     PROGRAM

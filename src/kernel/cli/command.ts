@@ -11,6 +11,8 @@ export interface CommandContext {
   readonly stdin: NodeJS.ReadableStream
   /** Aborts at the first signal to end (SIGINT, SIGTERM). */
   readonly interrupted: AbortSignal
+  /** Leaves the processor to all other processes that need it. The process stays so until it ends. */
+  readonly yieldProcessor: () => void
 }
 
 /** An option of a command that is not a setting. */
@@ -58,6 +60,8 @@ interface Declared<O extends Options = Options> {
   /** The operands of the usage line; omitted if the command has no operands. */
   readonly operands?: string
   readonly options?: O
+  /** Whether it works for hours beside a service: it takes only the time of the processor that no other process needs. */
+  readonly isBackground?: true
   /** Settings accepted as flags; the environment sets the others too. */
   readonly settings: readonly SettingName[] | 'all'
   readonly examples: readonly string[]
