@@ -25,7 +25,7 @@ import { ADMIN_KEY, startService, WITHOUT_LIMITS } from './service-process.ts'
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '20' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
     rows: { type: 'string', default: '400000' }
   }
 })
@@ -108,12 +108,14 @@ try {
     turns.push(reported('turn', { alone, beside, ratio: beside.p99_ms / alone.p99_ms }))
     await delay(2_000)
   }
-  const ratios = turns.map(({ ratio }) => ratio).toSorted((a, b) => a - b)
-  const ratio = ratios[Math.floor(ratios.length / 2)]!
+  const median = (side: 'alone' | 'beside'): number =>
+    turns.map((turn) => turn[side].p99_ms).toSorted((a, b) => a - b)[Math.floor(turns.length / 2)]!
+  // The p99 of one round without an import varies by a factor of two.
+  const ratio = median('beside') / median('alone')
   const isWhole = turns.every(({ alone, beside }) => alone.failures + beside.failures === 0)
   await writeResult('import-beside', {
     ...{ seconds, rows, server_has_a_core: isApart },
-    bar: `median of the ratios of p99 at most ${RATIO_MAX}, without a failure`,
+    bar: `the median p99 of the rounds beside an import at most ${RATIO_MAX} × that of the rounds without one, and no failure`,
     ...{ turns, ratio, reached: isWhole && ratio <= RATIO_MAX }
   })
 } finally {
