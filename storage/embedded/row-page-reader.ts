@@ -4,10 +4,11 @@ import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { PageRequest } from '../port.ts'
 import { cursorOfPageKey, keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'
-import type { RecordKind } from '../codec/record.ts'
+import { decoded, type RecordKind } from '../codec/record.ts'
+import type { RowCodec } from '../codec/row-origin.ts'
 import { horizonOf } from './horizon.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import type { RowPage } from './row-page.ts'
+import { rowAt, type RowPage } from './row-page.ts'
 import type { View } from './view.ts'
 
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
@@ -17,14 +18,21 @@ const SKIPPED_PAGES_MAX = 64
 export const PAGES_PER_TURN = 64
 
 /** Reads the lists of `RowPages`: the newest rows from page to page, the oldest ones by their keys. */
-export class RowPageReader<Row extends { readonly cursor: number }> {
+export class RowPageReader<Row extends Before & { readonly cursor: number }, Before> {
   readonly #list: PageList
   readonly #pageRows: number
+  readonly #codec: RowCodec<Row, Before>
   readonly #kind: RecordKind<RowPage<Row>>
 
-  constructor(list: PageList, pageRows: number, kind: RecordKind<RowPage<Row>>) {
+  constructor(
+    list: PageList,
+    pageRows: number,
+    codec: RowCodec<Row, Before>,
+    kind: RecordKind<RowPage<Row>>
+  ) {
     this.#list = list
     this.#pageRows = pageRows
+    this.#codec = codec
     this.#kind = kind
   }
 
@@ -35,6 +43,26 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     return kept.order === 'desc'
       ? this.#newest(view, owner, kept)
       : (this.#oldestInMemory(view, owner, kept) ?? this.#oldestOnDisk(view, owner, kept))
+  }
+
+  /**
+   * The row of an owner with a cursor, or null. Reads the closed page that the row lies in, or that and the open one. Pages are
+   * cached as bytes, and decoded up to the row.
+   */
+  async at(view: View, owner: Pubkey, cursor: number): Promise<Row | null> {
+    const closed = await view.lastKey({
+      gte: pageKey(this.#list, owner, 0),
+      lt: pageKey(this.#list, owner, cursor + 1)
+    })
+    const row = closed === null ? null : this.#rowIn(view, closed, cursor)
+    return row ?? this.#rowIn(view, openPageKey(this.#list, owner), cursor)
+  }
+
+  #rowIn(view: View, key: Key, cursor: number): Row | null {
+    const page = view.contents(this.#kind, key)
+    if (page === null) return null
+    if (page instanceof Uint8Array) return decoded(this.#kind, key, () => rowAt(this.#codec, page, cursor))
+    return page.value.rows.find((row) => row.cursor === cursor) ?? null
   }
 
   /** A page that others name; null if it is past the retention and deleted. */

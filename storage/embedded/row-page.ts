@@ -104,6 +104,22 @@ export function rowPageKind<Row extends Before, Before>(
   }
 }
 
+/** Returns the row of a page's contents with a cursor, or null. Later rows are not decoded. */
+export function rowAt<Row extends Before & { readonly cursor: number }, Before>(
+  codec: RowCodec<Row, Before>,
+  contents: Uint8Array,
+  cursor: number
+): Row | null {
+  const source = new ByteReader(contents)
+  source.optionalCount()
+  const keys = new KeyTable()
+  for (let row: Row | null = null; !source.atEnd;) {
+    row = codec.read(source, row, keys)
+    if (row.cursor >= cursor) return row.cursor === cursor ? row : null
+  }
+  return null
+}
+
 /** The rows to the end of the source, which follow those of a page. */
 export function readRows<Row extends Before, Before>(
   codec: RowCodec<Row, Before>,

@@ -32,14 +32,14 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
   readonly #pageRows: number
   readonly #codec: RowCodec<Row, Before>
   readonly kind: RecordKind<RowPage<Row>>
-  readonly #reader: RowPageReader<Row>
+  readonly #reader: RowPageReader<Row, Before>
 
   constructor(list: PageList, name: string, codec: RowCodec<Row, Before>, pageRows: number) {
     this.#list = list
     this.#pageRows = pageRows
     this.#codec = codec
     this.kind = rowPageKind(name, codec)
-    this.#reader = new RowPageReader(list, pageRows, this.kind)
+    this.#reader = new RowPageReader(list, pageRows, codec, this.kind)
   }
 
   /**
@@ -117,6 +117,11 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
   /** Rows of an owner, `limit` at most, in the requested order. */
   read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
     return this.#reader.read(view, owner, page)
+  }
+
+  /** The row of an owner with a cursor, or null. */
+  at(view: View, owner: Pubkey, cursor: number): Promise<Row | null> {
+    return this.#reader.at(view, owner, cursor)
   }
 
   /**

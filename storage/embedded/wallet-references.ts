@@ -84,7 +84,7 @@ async function followed(view: View, references: readonly WalletReference[]): Pro
 async function tradeAt(view: View, { cursor, mintStart }: WalletReference): Promise<TradeRow> {
   const { gte, lt } = keysFrom(Buffer.concat([Buffer.from('t', 'latin1'), mintStart]))
   const known = view.recall(mintOfStart, gte)
-  const found = known === undefined ? null : await rowOf(known)
+  const found = known === undefined ? null : await compactTradePages.at(view, known, cursor)
   if (found !== null) return found
   for (let from = gte; ;) {
     const [key] = await view.keys({ gte: from, lt }, 1)
@@ -94,16 +94,11 @@ async function tradeAt(view: View, { cursor, mintStart }: WalletReference): Prom
         `the trade of a wallet at cursor ${cursor} is missing`
       )
     const mint = addressIn(key)
-    const row = await rowOf(mint)
+    const row = await compactTradePages.at(view, mint, cursor)
     if (row !== null) {
       view.remember(mintOfStart, gte, mint)
       return row
     }
     from = keyAfter(openPageKey('t', mint))
-  }
-
-  async function rowOf(mint: Pubkey): Promise<TradeRow | null> {
-    const [row] = await compactTradePages.read(view, mint, { from: cursor + 1, order: 'desc', limit: 1 })
-    return row?.cursor === cursor ? row : null
   }
 }
