@@ -3,18 +3,12 @@
  * are flags of `serve`. The message `pause` stops further blocks; every message is answered with the number of blocks so far
  * and the processor time that making one takes, which is the source's and not ingest's.
  */
-import { aborted } from '../../actors/supervision/aborted.ts'
-import type { Run } from '../../actors/supervision/process.ts'
-import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
-import { configMask, readConfig } from '../../src/configuration.ts'
-import { sleep, systemPorts } from '../../src/ports.ts'
-import { PRODUCTS } from '../../test/products/loaded-products.ts'
-import { startService } from '../../src/service.ts'
-import { createLogger } from '../../src/kernel/telemetry/logger.ts'
-import { version } from '../../src/version.ts'
+import { readConfig } from '../../src/configuration.ts'
+import type { SourcedBlock } from '../../src/node/block-source.ts'
 import { LiveBlocks } from '../live-blocks.ts'
 import { marketOf, Population } from '../market/population.ts'
-import { LIVE, RECORDED_SLOT } from '../recorded-block.ts'
+import { RECORDED_SLOT } from '../recorded-block.ts'
+import { atLiveRate, serveBlocks } from '../serve-blocks.ts'
 
 /** A market of 5,000 mints. */
 const MARKET = marketOf(1_000_000)
@@ -47,35 +41,13 @@ async function costOfBlock(): Promise<number> {
 }
 
 async function* blocks(after: number | null, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
-  const { clock } = systemPorts
-  const stopped = AbortSignal.any([signal, pause.signal])
   const first = (after ?? RECORDED_SLOT) + 1
-  const startMs = clock.now()
-  for (let n = 0; ; n++) {
-    await sleep(clock, Math.max(0, startMs + (n * 1000) / LIVE.blocksPerSecond - clock.now()), stopped)
-    if (stopped.aborted) return
-    const nowMs = clock.now()
+  for await (const n of atLiveRate(AbortSignal.any([signal, pause.signal]))) {
+    const nowMs = Date.now()
     const block = await live.at(n, first + n, Math.floor(nowMs / 1000))
     yield { block, commitment: 'confirmed', receivedAtMs: nowMs }
     made++
   }
 }
 
-const source: Run<unknown, BlockSource> = async ({ draining, ready }) => {
-  ready({ blocks: ({ after, signal }) => blocks(after, signal) })
-  await aborted(draining)
-}
-
-const { config } = reading
-const service = startService({
-  products: PRODUCTS,
-  config,
-  logger: createLogger(config, configMask(config)),
-  version,
-  source,
-  onFirstKeys: () => undefined,
-  onListening: (port) => process.stdout.write(`listening on http://127.0.0.1:${port}\n`)
-})
-process.once('SIGTERM', () => void service.drain())
-await service.done
-process.disconnect?.()
+await serveBlocks(reading.config, blocks)
