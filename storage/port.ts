@@ -2,6 +2,7 @@ import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { BlockCommit } from '../src/market/records.ts'
 import type { CandleUpsert } from '../src/market/rows.ts'
 import type { StoredBlock } from '../src/market/stored-block.ts'
+import type { SharedQuestions } from './port/questions.ts'
 import type { SharedReadings } from './port/readings.ts'
 import type { DocumentStore } from './document-store.ts'
 import type { BlockStore, History, Journal } from './port/blocks.ts'
@@ -49,6 +50,8 @@ export interface Storage extends RecordStores {
   readonly accountPages: { readonly bytes: number; readonly bytesMax: number } | null
   /** Readings of accounts that processes share by the store; null if the store is not shared. */
   readonly readings: SharedReadings | null
+  /** Questions to the processes that hold names and rankings; null if the store is not shared. */
+  readonly questions: SharedQuestions | null
   /** Reads of tenants that wait in this process for their turn at the store; null if the store takes reads at once. */
   readonly waitingReads: number | null
   /** Estimates the bytes of each kind of rows. */

@@ -75,6 +75,7 @@ const OTHER_KINDS = [
     'account_readings',
     'account_reading_claims'
   ),
+  kind(null, 'questions and answers about names and rankings', 'needed', 'index_questions', 'index_answers'),
   kind(null, PROGRAM_ACCOUNTS, 'needed', 'program_accounts', 'program_account_index'),
   kind(null, HOLDER_LISTS, 'needed', 'holder_rows')
 ]

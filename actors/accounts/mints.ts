@@ -28,6 +28,8 @@ export interface MintsDeps {
   /** Receives the names of every mint that is read. */
   readonly names: NameIndex
   readonly ranking: RankingHandle
+  /** Whether this process answers searches of others, which must find the names of every mint that any process has read. */
+  readonly answersOthers: () => boolean
 }
 
 /**
@@ -38,7 +40,8 @@ export function mintDirectory({
   clock,
   bytesMax,
   names,
-  ranking
+  ranking,
+  answersOthers
 }: MintsDeps): Run<MintsNeeds, MintDirectory> {
   return async ({ input, draining, ready, gauge }) => {
     const directory = new MintDirectory({
@@ -46,6 +49,7 @@ export function mintDirectory({
       clock,
       bytesMax,
       shared: input.readings.shared,
+      isWanted: (mint) => answersOthers() && !names.hasAccountNames(mint),
       onFacts: ({ mint, names: stated }) => names.setAccountNames(mint, stated)
     })
     gauge('mints', () => directory.size)

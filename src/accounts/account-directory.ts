@@ -32,7 +32,7 @@ export const CONFIRM_MS = 1_000
 /** How the readings of a directory are shared with other processes. */
 export type DirectorySharing<Subject, Reading> = Pick<
   FleetReadingsOptions<Subject, Reading>,
-  'shared' | 'keyOf' | 'subjectOf' | 'readingOf'
+  'shared' | 'keyOf' | 'subjectOf' | 'readingOf' | 'isWanted'
 >
 
 /** The subjects of a directory, and how they are read. */

@@ -53,6 +53,8 @@ export interface FleetReadingsOptions<Subject, Reading> {
   /** Returns the subjects of which a cached reading would be replaced. */
   readonly cached: () => Iterable<Subject>
   readonly isCached: (subject: Subject) => boolean
+  /** Whether a reading of another process is taken although none is cached. */
+  readonly isWanted?: (subject: Subject) => boolean
   /** Takes a reading of another process. */
   readonly take: (subject: Subject, reading: FleetReading<Reading>) => void
 }
@@ -255,13 +257,13 @@ export class FleetReadings<Subject, Reading> {
 
   /** Reads the readings that another process has stored, as far as they are used here. After a loss, all of them. */
   async #hear(keys: readonly string[] | null): Promise<void> {
-    const { keyOf, subjectOf, cached, isCached } = this.#options
+    const { keyOf, subjectOf, cached, isCached, isWanted = () => false } = this.#options
     const used: string[] = []
     if (keys === null) for (const subject of cached()) used.push(keyOf(subject))
     for (const key of keys ?? []) {
       for (const resolve of this.#waiting.get(key) ?? []) resolve()
       const subject = subjectOf(key)
-      if (subject !== null && isCached(subject)) used.push(key)
+      if (subject !== null && (isCached(subject) || isWanted(subject))) used.push(key)
     }
     for (let at = 0; at < used.length && !this.#closed.signal.aborted; at += KEYS_AT_ONCE)
       await this.#takeStored(used.slice(at, at + KEYS_AT_ONCE))

@@ -27,13 +27,22 @@ export interface MintDirectoryOptions {
   readonly bytesMax: number
   /** Readings of all processes; absent if this one shares its readings with no other. */
   readonly shared?: SharedReadings | null
+  /** Whether readings of other processes of a mint are cached although none is; by default they are not. */
+  readonly isWanted?: (mint: Pubkey) => boolean
   /** Called with the facts of each mint that was read. It must not throw. */
   readonly onFacts?: (facts: MintFacts) => void
 }
 
 /** Facts of mints, cached and read in batches. */
 export class MintDirectory extends AccountDirectory<Pubkey, MintReading> {
-  constructor({ node, clock, bytesMax, shared = null, onFacts }: MintDirectoryOptions) {
+  constructor({
+    node,
+    clock,
+    bytesMax,
+    shared = null,
+    isWanted = () => false,
+    onFacts
+  }: MintDirectoryOptions) {
     super({
       clock,
       bytesMax,
@@ -51,6 +60,7 @@ export class MintDirectory extends AccountDirectory<Pubkey, MintReading> {
       },
       sharing: shared && {
         shared,
+        isWanted,
         keyOf: (mint) => keyOfAddress(KIND, mint),
         subjectOf: (key) => addressInKey(KIND, key),
         readingOf(mint, sources) {

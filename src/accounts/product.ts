@@ -20,6 +20,7 @@ import { tokenImageRoutes } from './routes/token-image.ts'
 import { hasNode, nodeUrls } from '../ingest/node-urls.ts'
 import { CASH } from '../ingest/capabilities.ts'
 import { NAMES, RANKING } from '../data/capabilities.ts'
+import { INDEX_STATE } from '../fleet/capabilities.ts'
 import {
   beside,
   capability,
@@ -47,7 +48,11 @@ export const ACCOUNTS: Product = {
   units: (kernel) => {
     if (!hasNode(kernel)) return []
     const { config, ports, budget, logger, get } = kernel
-    const mints = { clock: ports.clock, bytesMax: budget.mints, names: get(NAMES), ranking: get(RANKING) }
+    const indexState = get(INDEX_STATE)
+    const mints = {
+      ...{ clock: ports.clock, bytesMax: budget.mints, names: get(NAMES), ranking: get(RANKING) },
+      answersOthers: () => indexState.current === 'loading' || indexState.current === 'loaded'
+    }
     const fetched = {
       clock: ports.clock,
       allowPrivate: config.allowPrivateWebhooks,

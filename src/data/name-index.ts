@@ -100,12 +100,14 @@ export class NameIndex {
   readonly #entries: SecondChanceCache<Entry>
   readonly #byNumber: (Entry | undefined)[] = []
   readonly #free: number[] = []
-  readonly #grams = new GramIndex()
+  #grams = new GramIndex()
   /** Cash mints with names, in the order of rank. */
   readonly #cash: ReadonlyMap<string, { readonly names: SymbolAndName; readonly searched: SymbolAndName }>
   #reload = 0
   /** Whether all launches of the store have been read; the answer of a search states it. */
   isLoaded = false
+  /** Whether they have been read since the index was empty. During a reload, a search finds those of before. */
+  hasLaunches = false
   /** Tokens that were evicted or not read for lack of memory since the last reload began. */
   leftOut = 0
 
@@ -193,6 +195,18 @@ export class NameIndex {
       .filter(({ launch, launchSeenIn }) => launch !== null && launchSeenIn !== this.#reload)
     for (const { key, account } of unseen) this.#put(key, { launch: null, account })
     this.isLoaded = true
+    this.hasLaunches = true
+  }
+
+  /** Removes all tokens but cash mints. */
+  clear(): void {
+    this.#entries.clear()
+    this.#byNumber.length = 0
+    this.#free.length = 0
+    this.#grams = new GramIndex()
+    this.isLoaded = false
+    this.hasLaunches = false
+    this.leftOut = 0
   }
 
   /**

@@ -19,7 +19,7 @@ import { RPC_SOCKET_GATEWAY, RPC_SOCKETS } from '../rpc/subscriptions-product.ts
 import { RPC_NODES, weightsOf } from '../rpc/product.ts'
 import { STREAM_TENANTS } from '../stream/product.ts'
 import { DATA } from '../data/product.ts'
-import { RANKING } from '../data/capabilities.ts'
+import { INDEX_PLACE, RANKING } from '../data/capabilities.ts'
 import type { Work } from '../fleet/work.ts'
 import { WEBHOOK_SERVICES } from '../webhooks/product.ts'
 import { DEMO_KEY } from '../access/product.ts'
@@ -110,8 +110,8 @@ export const DOCS: Product = {
 /** Returns a function that tells whether answers of a gateway wait for data that is loaded from the store. */
 function isLoadingOf({ products, get }: Kernel): () => boolean {
   if (!products.includes(DATA)) return () => false
-  const ranking = get(RANKING)
-  return () => ranking.isLoading
+  const [ranking, place] = [get(RANKING), get(INDEX_PLACE)]
+  return () => place.isHeld !== false && !place.isAnsweredElsewhere && ranking.isLoading
 }
 
 /** Returns the builder of a process's app, with the routes of its products. */

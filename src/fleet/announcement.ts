@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { INDEX_STATES } from '../data/index-place.ts'
 import { ROLES } from './work.ts'
 
 /** Maximum characters of an announcement that is read: ten times that of a process with every shard. */
@@ -22,7 +23,9 @@ const ANNOUNCEMENT = z.object({
   /** Names of the shards that the process owns, by product. Ingest has one, `ingest`. */
   shards: z.record(z.string(), z.array(z.string())),
   /** Whether the process was asked to stop. */
-  isDraining: z.boolean()
+  isDraining: z.boolean(),
+  /** The state of names and rankings of all mints in the process; `none` from a version that does not say. */
+  index: z.enum(INDEX_STATES).default('none')
 })
 
 export type Announcement = z.infer<typeof ANNOUNCEMENT>

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { agreedSettings } from './agreed-settings.ts'
 import { Fleet } from './fleet.ts'
 import { LeaseBook } from './lease-book.ts'
+import type { IndexState } from '../data/index-place.ts'
 import { capability } from '../kernel/compose/product.ts'
 import { hasNode } from '../ingest/node-urls.ts'
 
@@ -15,10 +16,14 @@ export const SECRET_KEY = capability((): { key: Uint8Array | null } => ({ key: n
 /** Whether this process was asked to stop. It may still answer for a while. */
 export const DEPARTURE = capability((): { isAnnounced: boolean } => ({ isAnnounced: false }))
 
+/** The announced state of names and rankings of all mints in this process. */
+export const INDEX_STATE = capability((): { current: IndexState } => ({ current: 'none' }))
+
 /** The processes of the service. */
 export const FLEET = capability((kernel): Fleet => {
   const { config, ports, feed, version, works, get } = kernel
   const [leases, secret, departure] = [get(LEASES), get(SECRET_KEY), get(DEPARTURE)]
+  const index = get(INDEX_STATE)
   const startedAtMs = ports.clock.now()
   const settingsWith = (secretKey: Uint8Array | null): Record<string, string> =>
     agreedSettings(config, { hasNode: hasNode(kernel), secretKey })
@@ -42,7 +47,8 @@ export const FLEET = capability((kernel): Fleet => {
       settings: currentSettings(),
       slot: feed.head?.slot ?? null,
       shards: leases.held,
-      isDraining: departure.isAnnounced
+      isDraining: departure.isAnnounced,
+      index: index.current
     })
   })
 })

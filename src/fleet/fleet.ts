@@ -70,6 +70,11 @@ export class Fleet {
     return this.#source
   }
 
+  /** Whether announcements were read a moment ago. Otherwise there may be processes that this one does not know. */
+  get isHearing(): boolean {
+    return this.#source === 'alone' || this.#options.clock.now() - this.#readAtMs <= PRESENCE_MS
+  }
+
   /** Adds the announcements that were read from a server. Those that no version of this service writes are ignored. */
   hear({ coversMs, processes }: HeardProcesses, source: FleetSource): void {
     const nowMs = this.#options.clock.now()
@@ -152,7 +157,7 @@ export class Fleet {
 
   get #isKnown(): boolean {
     if (this.#source === 'alone') return true
-    return this.#coversMs >= PRESENCE_MS && this.#options.clock.now() - this.#readAtMs <= PRESENCE_MS
+    return this.#coversMs >= PRESENCE_MS && this.isHearing
   }
 
   #absenceText(role: Role, hasRole: boolean): string {

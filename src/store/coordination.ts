@@ -77,6 +77,8 @@ export async function openCoordination(
     sockets,
     slotFloors: new RedisSlotFloors(connection),
     readings: new RedisSharedReadings(connection, hints.readings),
+    questions: hints.questions,
+    answers: hints.answers,
     shareAmong: (count) => void (gateways = count),
     get outage() {
       return connection.outage
@@ -132,6 +134,8 @@ export function soloCoordination(): ClusterCoordination {
     sockets: null,
     slotFloors: null,
     readings: null,
+    questions: null,
+    answers: null,
     shareAmong: () => undefined,
     outage: null,
     close: async () => undefined

@@ -1,3 +1,4 @@
+import type { StoredQuestion } from '../port/questions.ts'
 import type { SharedReadings } from '../port/readings.ts'
 
 /** Ports for the coordination of several processes of one service. Each may be unavailable for a while. */
@@ -182,6 +183,10 @@ export interface ClusterCoordination {
   readonly slotFloors: SharedSlotFloors | null
   /** Readings of accounts; null if this process shares them by the store, or with nobody. */
   readonly readings: SharedReadings | null
+  /** A question to the processes that hold names and rankings was stored. */
+  readonly questions: HintChannel<StoredQuestion> | null
+  /** Such a question was answered; the content is its id. */
+  readonly answers: HintChannel<string> | null
   /** Sets the number of processes that share each quota while no shared counter answers. */
   readonly shareAmong: (gateways: number) => void
   /** The current outage of all these ports, or null; it ends by itself. */

@@ -113,6 +113,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     },
     accountPages: programAccounts.pageMemory,
     readings: null,
+    questions: null,
     waitingReads: null,
     usage: () => usageOf(database, { programAccounts, holders }, options),
     // Lost records are recomputed from the remaining rows.

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { HintChannel, StoredSubmission, TenantEvent } from '../cluster/coordination.ts'
+import type { StoredQuestion } from '../port/questions.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
 
@@ -21,6 +22,9 @@ const TENANT_EVENTS_WAITING_MAX = 1_000
 const READINGS_WAITING_MAX = 100
 /** Maximum submissions that wait for the server: a second of them. The oldest are dropped, and found by a list. */
 const SUBMISSIONS_WAITING_MAX = 1_000
+
+/** Maximum questions, and answers, that wait for the server. The oldest are dropped, and found in the store. */
+const QUESTIONS_WAITING_MAX = 1_000
 
 interface Format<What> {
   write(what: What): string
@@ -61,6 +65,14 @@ const keyLists: Format<readonly string[]> = {
   read: (text) => (/^[\w:-]+( [\w:-]+)*$/.test(text) ? text.split(' ') : null)
 }
 
+const questions: Format<StoredQuestion> = {
+  write: ({ id, text }) => `${id} ${text}`,
+  read(text) {
+    const [, id, question] = /^([\w-]{1,64}) (.*)$/s.exec(text) ?? []
+    return id === undefined || question === undefined ? null : { id, text: question }
+  }
+}
+
 const submissions: Format<StoredSubmission> = {
   write: ({ tenant, signature }) => `${signature} ${tenant}`,
   read(text) {
@@ -88,6 +100,10 @@ export class RedisHints {
   readonly tenantEvents: HintChannel<TenantEvent>
   /** Readings of accounts were stored. */
   readonly readings: HintChannel<readonly string[]>
+  /** A question to the processes that hold names and rankings was stored. */
+  readonly questions: HintChannel<StoredQuestion>
+  /** Such a question was answered. */
+  readonly answers: HintChannel<string>
   readonly #clock: Clock
   readonly #subscriber: Redis
   readonly #channels: ReadonlyMap<string, AnyChannel>
@@ -129,6 +145,20 @@ export class RedisHints {
       available,
       READINGS_WAITING_MAX
     )
+    const asked = new RedisHintChannel(
+      connection,
+      connection.key('hint', 'questions'),
+      questions,
+      available,
+      QUESTIONS_WAITING_MAX
+    )
+    const answered = new RedisHintChannel(
+      connection,
+      connection.key('hint', 'answers'),
+      ids,
+      available,
+      QUESTIONS_WAITING_MAX
+    )
     this.commits = commits
     this.keys = keys
     this.webhooks = webhooks
@@ -137,6 +167,8 @@ export class RedisHints {
     this.submissions = stored
     this.tenantEvents = ofTenants
     this.readings = readings
+    this.questions = asked
+    this.answers = answered
     this.#channels = new Map<string, AnyChannel>([
       [commits.name, commits],
       [keys.name, keys],
@@ -145,7 +177,9 @@ export class RedisHints {
       [trackers.name, trackers],
       [stored.name, stored],
       [ofTenants.name, ofTenants],
-      [readings.name, readings]
+      [readings.name, readings],
+      [asked.name, asked],
+      [answered.name, answered]
     ])
     this.#subscriber = connection.duplicate()
     this.#subscriber.on('ready', () => void this.#subscribe())

@@ -31,6 +31,7 @@ import { logTtlOf } from './retention.ts'
 import type { Retention } from './retention.ts'
 import { RowList } from './row-list.ts'
 import { EXPIRING_TABLES, LOG_TABLES, slots, SLOTS_OWNER } from './row-lists.ts'
+import { CqlQuestions } from './shared-questions.ts'
 import { CqlSharedReadings } from './shared-readings.ts'
 import { applySchema } from './schema.ts'
 import { refuseOldServer, serverVersion } from './server-version.ts'
@@ -231,6 +232,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     },
     accountPages: null,
     readings: new CqlSharedReadings(client),
+    questions: new CqlQuestions(client),
     get waitingReads() {
       return client.waitingReads
     },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { FRESH_MS, MintDirectory, REFRESH_MS } from '../../src/accounts/mint-directory.ts'
+import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import { READING_CLAIM_MS } from '../../storage/port/readings.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -67,6 +68,25 @@ t.test('what one gateway has read, the others serve without a request to their n
   for (const each of gateways) t.same(each.directory.peek(MINTS[0]!), again, 'it is heard at once')
   t.equal(first!.node.calls, 1)
 })
+
+t.test(
+  'a gateway that wants a mint takes what another one has read of it, though nobody asked there',
+  async (t) => {
+    const { clock, server, gateways } = fleet(2)
+    const facts: Uint8Array[] = []
+    const wanting = new MintDirectory({
+      ...{ node: new FakeAccountNode(), clock, bytesMax: 2 ** 20, shared: server.join() },
+      isWanted: (mint) => pubkeyToBase58(mint) === pubkeyToBase58(MINTS[0]!),
+      onFacts: ({ mint }) => facts.push(mint)
+    })
+    t.teardown(() => wanting.close())
+    await gateways[0]!.directory.read([MINTS[0]!, MINTS[1]!])
+    await idle()
+    t.strictSame(facts.map(pubkeyToBase58), [pubkeyToBase58(MINTS[0]!)])
+    t.equal(wanting.size, 1)
+    t.equal(gateways[1]!.directory.size, 0, 'another one takes only what it caches')
+  }
+)
 
 t.test('a mint that many gateways need at once is read once', async (t) => {
   const { gateways } = fleet(10)

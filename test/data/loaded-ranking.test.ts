@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loadedRanking } from '../../src/data/routes/loaded-ranking.ts'
+import { loadedRanking } from '../../src/data/loaded-ranking.ts'
 import { RankingHandle } from '../../src/data/ranking-handle.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import { advance, virtualClock } from '../virtual-time.ts'

@@ -14,6 +14,7 @@ export const announced = (changes: Partial<Announcement> = {}): Announcement => 
   slot: null,
   shards: {},
   isDraining: false,
+  index: 'none',
   ...changes
 })
 

@@ -3,7 +3,11 @@ import { KeySockets } from '../../src/access/key-sockets.ts'
 import { DEMO_KEY, KEY_SOCKETS } from '../../src/access/product.ts'
 import { ACCOUNT_SERVICES } from '../../src/accounts/product.ts'
 import { SERVED_ARCHIVE } from '../../src/archive/product.ts'
-import { NAMES, RANKING } from '../../src/data/capabilities.ts'
+import { Registry } from 'prom-client'
+import { INDEX_METRICS, INDEX_PLACE, NAMES, RANKING } from '../../src/data/capabilities.ts'
+import { indexMetrics } from '../../src/data/metrics.ts'
+import type { IndexHints } from '../../src/data/index-asker.ts'
+import type { IndexPlace } from '../../src/data/index-place.ts'
 import type { DataNeeds } from '../../src/data/routes/needs.ts'
 import { buildApp } from '../../src/edge/routes/app.ts'
 import type { EdgeNeeds } from '../../src/edge/routes/needs.ts'
@@ -38,7 +42,7 @@ import { PRODUCTS } from '../products/loaded-products.ts'
 export interface AppNeeds
   extends
     HttpKernel,
-    Omit<DataNeeds, 'mintWindows'>,
+    Omit<DataNeeds, 'mintWindows' | 'index'>,
     EdgeNeeds,
     HolderNeeds,
     IngestNeeds,
@@ -50,6 +54,10 @@ export interface AppNeeds
   readonly metrics: HttpKernel['metrics'] & { readonly mirror: MirrorMetrics }
   readonly fleet: Fleet
   readonly roles: readonly Role[]
+  /** Notifications of questions about names and rankings; absent for none. */
+  readonly indexHints?: IndexHints
+  /** Absent if this process holds names and rankings. */
+  readonly indexPlace?: Pick<IndexPlace, 'isHeld' | 'isAnsweredElsewhere' | 'rank'>
   /** The socket of the RPC URL; absent if it is not served. */
   readonly rpcSockets?: RpcSocketGateway | null
 }
@@ -74,6 +82,8 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     [RANKING, needs.ranking],
     [FLEET, needs.fleet],
     [NAMES, needs.names],
+    [INDEX_PLACE, needs.indexPlace ?? { isHeld: true, isAnsweredElsewhere: false, rank: 0 }],
+    [INDEX_METRICS, indexMetrics(new Registry())],
     [CASH, needs.cash],
     [FEES, needs.fees],
     [RECORDED, needs.recorded],
@@ -100,6 +110,8 @@ function kernelOf(needs: AppNeeds, products: readonly Product[]): Kernel {
     products,
     tree: needs.tree,
     soloCoordination: {
+      questions: needs.indexHints?.questions ?? null,
+      answers: needs.indexHints?.answers ?? null,
       get outage() {
         return needs.redisAway() ? { sinceMs: 0, detail: 'it does not answer' } : null
       }

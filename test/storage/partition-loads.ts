@@ -332,6 +332,14 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
   ],
   account_readings: [{ load: 'one reading of 64 KB, the limit', rows: 1, bytes: { reading: 65_536 } }],
   account_reading_claims: [{ load: 'one claim', rows: 1, bytes: { holder: 40 } }],
+  index_questions: [
+    {
+      load: '1,000 questions of two seconds, 100 times as many as one process asks',
+      rows: 1_000,
+      bytes: { id: 50, question: 500 }
+    }
+  ],
+  index_answers: [{ load: 'one answer of three windows', rows: 1, bytes: { answer: 64_000 } }],
   ledger_pages: [
     {
       load: 'a wallet that changes in every slot of 55 minutes, 2.0 KB a block',

@@ -111,6 +111,28 @@ testWithRedis(
   }
 )
 
+testWithRedis(t, 'questions and answers each arrive as they were said, in order', async (t, redis) => {
+  const [one, two] = [await join(t, redis), await join(t, redis)]
+  const [asked, answered]: unknown[][] = [[], []]
+  two.hints.questions.subscribe((question) => asked!.push(question))
+  two.hints.answers.subscribe((id) => answered!.push(id))
+  await until(() => two.hints.questions.available)
+  asked!.splice(0)
+  answered!.splice(0)
+  const questions = Array.from({ length: 200 }, (_, at) => ({
+    id: `s-${at}`,
+    text: `{"text":"zwei\n${at}"}`
+  }))
+  for (const each of questions) one.hints.questions.publish(each)
+  one.hints.answers.publish('s-7')
+  await until(() => asked!.length === 200 && answered!.length === 1)
+  t.strictSame(asked, questions)
+  t.strictSame(answered, ['s-7'])
+  await one.connection.publish(one.connection.key('hint', 'questions'), 'another no-text')
+  await until(() => asked!.length === 201)
+  t.equal(asked![200], null, 'text of no known form is a loss')
+})
+
 testWithOwnRedis(t, 'a server that is away and back is told to whoever follows', async (t, redis) => {
   const [one, two] = [await join(t, redis), await join(t, redis)]
   const members = [one, two]

@@ -87,6 +87,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       },
       accountPages: storage.accountPages,
       readings: storage.readings,
+      questions: storage.questions,
       get waitingReads() {
         return storage.waitingReads
       },

@@ -26,9 +26,12 @@ export async function addressHits(
     market.pools.get(address),
     market.trades.ofWallet(address, NEWEST)
   ])
-  await accounts?.mints.recall([address])
-  const reading = accounts?.mints.peek(address)?.reading
-  const facts = reading?.kind === 'facts' ? reading : null
+  const factsOf = async (mint: Pubkey) => {
+    await accounts?.mints.recall([mint])
+    const reading = accounts?.mints.peek(mint)?.reading
+    return reading?.kind === 'facts' ? reading : null
+  }
+  const facts = await factsOf(address)
   const isToken = [token, launch, curve, facts, cash.of(address) ?? null].some((known) => known !== null)
   const hits: SearchHit[] = []
   if (isToken) {
@@ -37,7 +40,7 @@ export async function addressHits(
   }
   if (pool !== null) {
     const { venue, base } = pool
-    const named = names.namesOf(base) ?? (await market.launches.get(base))
+    const named = names.namesOf(base) ?? (await factsOf(base))?.names ?? (await market.launches.get(base))
     const now = head?.blockTime ?? 0
     const hours = await market.windows.hours('pool', address, windowHours(now, DAY_SECONDS))
     const day = windowOf(hours, now, DAY_SECONDS)

@@ -1,11 +1,12 @@
 import type { MarketStats, MarketWindow } from '../bodies/stats.ts'
 import { MARKET } from '../../market/activity.ts'
-import { RANKED_WINDOWS, type Ranking } from '../../market/ranking.ts'
+import { RANKED_WINDOWS } from '../../market/ranking.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import { minuteOf, solPriceAt } from '../../market/sol-usd.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import type { WindowStores } from '../../archive/window-stores.ts'
 import type { Storage } from '../../../storage/port.ts'
+import type { WindowRankings } from '../market-index.ts'
 
 const DAY = RANKED_WINDOWS['24h']
 
@@ -16,7 +17,7 @@ const DAY = RANKED_WINDOWS['24h']
 export async function marketStats(
   { totals: allTime }: Pick<Storage, 'totals'>,
   windows: WindowStores,
-  ranking: Ranking,
+  ranking: Pick<WindowRankings, 'activeMints'>,
   head: SlotRow | null
 ): Promise<MarketStats> {
   const headTime = head?.blockTime ?? 0

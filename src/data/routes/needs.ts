@@ -5,6 +5,7 @@ import type { SourceKind } from '../../kernel/config/config.ts'
 import type { HttpKernel } from '../../kernel/http/http-kernel.ts'
 import type { CashList } from '../../market/cash.ts'
 import type { TransactionServices } from '../../transactions/ports.ts'
+import type { MarketIndex } from '../market-index.ts'
 import type { MintWindows } from '../mint-windows.ts'
 import type { NameIndex } from '../name-index.ts'
 import type { RankingHandle } from '../ranking-handle.ts'
@@ -14,6 +15,8 @@ export interface DataNeeds extends Pick<HttpKernel, 'storage' | 'clock' | 'feed'
   /** The imported archive; absent if none is served. */
   readonly archive?: ServedArchive | undefined
   readonly ranking: RankingHandle
+  /** Names and rankings of all mints, of this process or of another one. */
+  readonly index: MarketIndex
   /** Symbols and names of tokens. */
   readonly names: NameIndex
   /** Rolling windows of mints. */

@@ -2,21 +2,17 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { SEARCH, searchHit, type SearchHit } from '../bodies/search.ts'
 import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
-import type { Ranking } from '../../market/ranking.ts'
 import type { MintWindow } from '../../market/windows.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { STATUS_ANSWER_MS } from '../../kernel/time-limits.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
 import { Submissions } from '../../transactions/submissions.ts'
-import type { Volumes } from '../name-index.ts'
 import { foldedText, isWholeWord } from '../name-text.ts'
 import { ANSWER_MS } from '../../accounts/routes/account-services.ts'
 import { addressHits } from './address-hits.ts'
-import type { Slices } from '../../kernel/work/slices.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
-import { loadedRanking } from './loaded-ranking.ts'
 import { marketReader } from './market-reader.ts'
 import { wholeNumber } from '../../kernel/http/parameters.ts'
 import { isSignature } from '../../kernel/http/signature.ts'
@@ -60,11 +56,11 @@ the tenant's submissions and at the node. The list is empty if nothing matches. 
 
 type Deps = Pick<
   DataNeeds,
-  'storage' | 'archive' | 'ranking' | 'names' | 'mintWindows' | 'clock' | 'cash' | 'accounts' | 'transactions'
+  'storage' | 'archive' | 'index' | 'names' | 'mintWindows' | 'clock' | 'cash' | 'accounts' | 'transactions'
 >
 
 export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, names, clock, transactions, mintWindows } = deps
+  const { storage, index, clock, transactions, mintWindows } = deps
   const marketOf = marketReader(deps)
   const chain = transactions === null ? null : new ChainStatuses(transactions, clock)
   const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
@@ -74,21 +70,25 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const address = addressIn(text)
     const dayOf = async (mint: Pubkey): Promise<MintWindow> =>
       (await mintWindows.of(mint, head?.blockTime ?? 0, WINDOWS, { traders: false })).day
-    const hits = async (): Promise<readonly SearchHit[]> => {
-      if (address === null && isSignature(text)) return transactionHits(tenant, text)
-      const ranking = await loadedRanking(deps, signal)
-      if (address !== null) return addressHits({ ...deps, market: marketOf(), dayOf }, { address, head })
-      const count = (compared: number): void => work.count('name', compared)
-      const found = await inSlices(
-        names.searching(foldedText(text), limit, volumesOf(ranking), count),
-        slices
-      )
-      return slices.mapReads(found, async ({ mint, symbol, name, match }) =>
+    const hitsOfAddress = async (address: Pubkey): Promise<readonly SearchHit[]> => {
+      await index.rankings(signal)
+      return addressHits({ ...deps, market: marketOf(), dayOf }, { address, head })
+    }
+    const named = async () => {
+      const compared = (names: number): void => work.count('name', names)
+      const found = await index.search(foldedText(text), limit, { compared, pause: slices.pause, signal })
+      const data = await slices.mapReads(found.hits, async ({ mint, symbol, name, match }) =>
         searchHit('token', mint, { symbol, name, day: await dayOf(mint), match })
       )
+      return { ...found, data }
     }
-    const data = await hits()
-    const body = { data: [...data], tokens_searched: names.size, complete: names.isComplete }
+    const addressed = async () => {
+      const data = await (address === null ? transactionHits(tenant, text) : hitsOfAddress(address))
+      return { data, ...(await index.indexedNames(signal)) }
+    }
+    const isAddressed = address !== null || isSignature(text)
+    const { data, tokensSearched, isComplete } = await (isAddressed ? addressed() : named())
+    const body = { data: [...data], tokens_searched: tokensSearched, complete: isComplete }
     // Names of accounts change without a block.
     return { body, dependsOn: [], changesWith: 'block', maxAgeMs: ANSWER_MS }
   })
@@ -101,20 +101,6 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     return [{ kind: 'transaction', address: signature, ...none, match: 'signature' }]
   }
 }
-
-/** Ends a slice at each yield of a search. */
-async function inSlices<Found>(search: Generator<void, Found, void>, slices: Slices): Promise<Found> {
-  for (;;) {
-    const step = search.next()
-    if (step.done === true) return step.value
-    await slices.pause()
-  }
-}
-
-const volumesOf = (ranking: Ranking): Volumes => ({
-  of: (mapKey) => ranking.volume('24h', mapKey),
-  descending: () => ranking.byVolume('24h')
-})
 
 function isSearchable(q: string): boolean {
   const characters = [...q.trim()]

@@ -3,7 +3,6 @@ import { STATS, statsBody } from '../bodies/stats.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
-import { loadedRanking } from './loaded-ranking.ts'
 import { marketReader } from './market-reader.ts'
 import { marketStats } from './market-stats.ts'
 import { ERRORS } from '../../kernel/errors.ts'
@@ -20,18 +19,23 @@ export const stats = endpoint({
   examples: [{ name: 'the whole market' }]
 })
 
-type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'feed' | 'ranking' | 'venues' | 'clock' | 'sourceKind'>
+type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'feed' | 'index' | 'venues' | 'clock' | 'sourceKind'>
 
 export const statsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed, venues, sourceKind } = deps
+  const { storage, feed, index, venues, sourceKind } = deps
   const marketOf = marketReader(deps)
   serveCached(app, stats, async ({ signal }) => {
-    const ranking = await loadedRanking(deps, signal)
+    const ranking = await index.rankings(signal)
     const stats = await marketStats(storage, marketOf().windows, ranking, feed.head)
     const body = {
       ...statsBody(stats, venues),
       ...(sourceKind === 'localnet' && { localnet: true as const })
     }
-    return { body, dependsOn: [], changesWith: 'block' }
+    return {
+      body,
+      dependsOn: [],
+      changesWith: 'block',
+      ...(index.maxAgeMs < Infinity && { maxAgeMs: index.maxAgeMs })
+    }
   })
 }

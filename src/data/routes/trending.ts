@@ -7,7 +7,6 @@ import { RANKS_MAX } from '../../market/ranking.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
-import { loadedRanking } from './loaded-ranking.ts'
 import { flag, oneOf, wholeNumber } from '../../kernel/http/parameters.ts'
 import { ageLimit } from './known-mint.ts'
 import { amountUsd } from './trade-filters.ts'
@@ -53,10 +52,13 @@ newest indexed block. Trades without a known value in USD count as 0; equal volu
   ]
 })
 
-type Deps = Pick<DataNeeds, 'storage' | 'archive' | 'feed' | 'ranking' | 'clock' | 'cash' | 'accounts'>
+type Deps = Pick<
+  DataNeeds,
+  'storage' | 'archive' | 'feed' | 'ranking' | 'index' | 'clock' | 'cash' | 'accounts'
+>
 
 export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { feed, cash } = deps
+  const { feed, cash, index } = deps
   const trends = new Trends(deps)
   const unfollow = trends.follow()
   // No block comes with another archive, so answers from before would stay.
@@ -68,7 +70,7 @@ export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
   serveCached(app, trending, async ({ query, signal, slices }) => {
     const { window, limit } = query
-    const ranking = await loadedRanking(deps, signal)
+    const ranking = await index.rankings(signal)
     const { head } = feed
     const choice = trendChoice(query, cash)
     const ranked = head === null ? [] : ranking.top(window, choice === null ? limit : RANKS_MAX)
@@ -79,6 +81,8 @@ export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const items = choice === null ? candidates.map(({ item }) => item) : choice(candidates)
     const data = items.slice(0, limit).map((item, index) => ({ ...item, rank: index + 1 }))
     const limits = ageLimit(candidates.flatMap(({ trend: { known, liquidity } }) => [known, liquidity]))
-    return { body: { data, nextCursor: null }, dependsOn: [], changesWith: 'block', ...limits }
+    const maxAgeMs = Math.min(limits.maxAgeMs ?? Infinity, index.maxAgeMs)
+    const body = { data, nextCursor: null }
+    return { body, dependsOn: [], changesWith: 'block', ...limits, ...(maxAgeMs < Infinity && { maxAgeMs }) }
   })
 }

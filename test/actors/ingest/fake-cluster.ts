@@ -169,6 +169,7 @@ export class FakeCluster {
       recordCache: { bytes: 0, bytesMax: 0 },
       accountPages: null,
       readings: null,
+      questions: null,
       waitingReads: 2,
       damage: [],
       failed: new Promise<Error>(() => undefined),

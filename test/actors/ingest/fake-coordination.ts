@@ -75,6 +75,8 @@ export class FakeCoordination {
       sockets: null,
       slotFloors: null,
       readings: null,
+      questions: null,
+      answers: null,
       shareAmong: () => undefined,
       limits: new RateWindow(10),
       get outage() {

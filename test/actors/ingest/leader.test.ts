@@ -23,6 +23,8 @@ const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   sockets: null,
   slotFloors: null,
   readings: null,
+  questions: null,
+  answers: null,
   shareAmong: () => undefined,
   outage: null,
   close: async () => undefined

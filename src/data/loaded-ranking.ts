@@ -1,7 +1,7 @@
-import { ERRORS, ServiceError } from '../../kernel/errors.ts'
-import type { Ranking } from '../../market/ranking.ts'
-import { sleep } from '../../ports.ts'
-import type { DataNeeds } from './needs.ts'
+import { ERRORS, ServiceError } from '../kernel/errors.ts'
+import type { Ranking } from '../market/ranking.ts'
+import { sleep, type Clock } from '../ports.ts'
+import type { RankingHandle } from './ranking-handle.ts'
 
 /**
  * Milliseconds that a request waits for the ranking. Shorter than the request's deadline, so that the refusal can
@@ -11,7 +11,7 @@ const WAIT_MS = 1_000
 
 /** Resolves with the ranking once it is loaded; rejects with INDEX_LOADING after `WAIT_MS`. */
 export async function loadedRanking(
-  { ranking, clock }: Pick<DataNeeds, 'ranking' | 'clock'>,
+  { ranking, clock }: { readonly ranking: RankingHandle; readonly clock: Clock },
   signal: AbortSignal
 ): Promise<Ranking> {
   if (ranking.current !== null) return ranking.current
