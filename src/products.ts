@@ -32,7 +32,11 @@ export const PRODUCT_ROWS: readonly ProductRow[] = [
     product: async () => (await import('./ingest/product.ts')).INGEST
   },
   { commands: ARCHIVE_COMMANDS, product: async () => (await import('./archive/product.ts')).ARCHIVE },
-  { commands: DATA_COMMANDS, product: async () => (await import('./data/product.ts')).DATA },
+  {
+    commands: DATA_COMMANDS,
+    settings: { load: async () => (await import('./data/settings.ts')).DATA_SETTINGS },
+    product: async () => (await import('./data/product.ts')).DATA
+  },
   {
     settings: { position: 5, load: async () => (await import('./stream/settings.ts')).STREAM_SETTINGS },
     product: async () => (await import('./stream/product.ts')).CHANNELS

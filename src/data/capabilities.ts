@@ -20,6 +20,7 @@ export const INDEX_PLACE = capability(({ config, ports: { clock }, get }) => {
   return new IndexPlace({
     ...{ clock, fleet: get(FLEET), state: get(INDEX_STATE) },
     isShared: config.storage !== 'embedded',
+    mayHold: config.indexHolder,
     isLoaded: () => ranking.current !== null && names.hasLaunches
   })
 })

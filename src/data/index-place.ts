@@ -44,6 +44,8 @@ export interface IndexPlaceOptions {
   readonly state: { current: IndexState }
   /** Whether other processes can have the store open. */
   readonly isShared: boolean
+  /** Whether the operator lets this process hold the index; by default it may. */
+  readonly mayHold?: boolean
   /** Whether names and rankings of this process are loaded. */
   readonly isLoaded: () => boolean
 }
@@ -57,7 +59,7 @@ export interface IndexPlaceOptions {
  * I2. A gateway that has started decides at once. Later decisions need `TAKE_MS` or `RELEASE_MS` without a change. While no
  *     announcements are heard, nothing is decided: all others would seem to be gone.
  * I3. A gateway drops the index only while as many others as needed have it loaded.
- * I4. The only process of a store holds the index.
+ * I4. The only process of a store holds the index. A process that may not hold it always asks.
  */
 export class IndexPlace {
   readonly #options: IndexPlaceOptions
@@ -69,8 +71,9 @@ export class IndexPlace {
 
   constructor(options: IndexPlaceOptions) {
     this.#options = options
-    this.#isHeld = options.isShared ? null : true
-    if (options.isShared) options.state.current = 'free'
+    const { isShared, mayHold = true, state } = options
+    this.#isHeld = !isShared ? true : mayHold ? null : false
+    if (isShared && mayHold) state.current = 'free'
   }
 
   /** Whether this process holds the index; null before the first decision. */
@@ -97,7 +100,7 @@ export class IndexPlace {
 
   /** Decides by the newest announcements. To be called about once a second. */
   update(): void {
-    const { fleet, clock, state, isShared, isLoaded } = this.#options
+    const { fleet, clock, state, isShared, isLoaded, mayHold = true } = this.#options
     if (!isShared) return
     const able = fleet.processes
       .filter(({ announcement: { index, isDraining } }) => index !== 'none' && !isDraining)
@@ -105,12 +108,12 @@ export class IndexPlace {
     const holders = able.slice(0, INDEX_HOLDERS)
     const isAmong = !fleet.isHearing || holders.some(({ isThis }) => isThis)
     if (this.#isHeld === null) this.#decide(isAmong)
-    else if (fleet.isHearing && this.#isDue(isAmong, holders)) {
+    else if (mayHold && fleet.isHearing && this.#isDue(isAmong, holders)) {
       const nowMs = clock.now()
       this.#dueSinceMs ??= nowMs
       if (nowMs - this.#dueSinceMs >= (isAmong ? TAKE_MS : RELEASE_MS)) this.#decide(isAmong)
     } else this.#dueSinceMs = null
-    state.current = this.#isHeld !== true ? 'free' : isLoaded() ? 'loaded' : 'loading'
+    if (mayHold) state.current = this.#isHeld !== true ? 'free' : isLoaded() ? 'loaded' : 'loading'
     this.#loaded = able
       .filter(({ isThis, announcement }) => (isThis ? state.current : announcement.index) === 'loaded')
       .map(({ id }) => id)

@@ -17,7 +17,7 @@ class Places {
   nowMs = 0
 
   /** Starts a gateway that hears the others. It is loaded once `load` says so. */
-  start(id: string, { startedAtMs = this.nowMs, isShared = true } = {}): IndexPlace {
+  start(id: string, { startedAtMs = this.nowMs, isShared = true, mayHold = true } = {}): IndexPlace {
     const { announced } = this
     const state: { current: IndexState } = { current: 'none' }
     const member: { place: IndexPlace; isLoaded: boolean } = {
@@ -25,7 +25,7 @@ class Places {
       place: new IndexPlace({
         fleet: this.#seenBy(id),
         clock: { now: () => this.nowMs },
-        ...{ state, isShared },
+        ...{ state, isShared, mayHold },
         isLoaded: () => member.isLoaded
       })
     }
@@ -174,6 +174,21 @@ t.test('gateways that stop, and those of a version that answers no questions, ar
   for (const [at, id] of ['a', 'b', 'c'].entries()) places.start(id, { startedAtMs: 2 + at })
   t.strictSame(places.holders, ['a', 'b'])
   t.equal(places.places.get('c')!.place.isAnsweredElsewhere, false, 'one that stops is not asked')
+})
+
+t.test('a gateway that may not hold the index asks, whoever else there is', async (t) => {
+  const places = new Places()
+  const place = places.start('small', { startedAtMs: 0, mayHold: false })
+  t.equal(place.isHeld, false)
+  t.equal(places.announced.get('small')!.index, 'none')
+  for (const [at, id] of ['a', 'b', 'c'].entries()) places.start(id, { startedAtMs: 1 + at })
+  t.strictSame(places.holders, ['a', 'b'])
+  places.load('a', 'b')
+  places.pass(1)
+  t.equal(place.isAnsweredElsewhere, true)
+  for (const id of ['a', 'b', 'c']) places.end(id)
+  places.pass(60)
+  t.equal(place.isHeld, false)
 })
 
 t.test('a listener hears each decision, until it unsubscribes', async (t) => {

@@ -19,6 +19,7 @@ type Deployment = Pick<
   | 'rpcUrl'
   | 'archiveRpcUrl'
   | 'rpcNodeRps'
+  | 'indexHolder'
 >
 
 /**
@@ -46,6 +47,9 @@ export function deploymentRefusal(config: Deployment): string | null {
   }
   if (storage === 'embedded' && !(role.includes('ingest') && role.includes('gateway'))) {
     return `MILLRACE_ROLE=${role.join(',')} leaves work to other processes, but only one process can open the embedded store; set MILLRACE_STORAGE=scylla`
+  }
+  if (storage === 'embedded' && !config.indexHolder) {
+    return 'MILLRACE_INDEX_HOLDER=false needs MILLRACE_STORAGE=scylla: no other process can open the embedded store and hold names and rankings'
   }
   if (scyllaUsername !== null && scyllaPassword === null) {
     return 'MILLRACE_SCYLLA_USERNAME is set and MILLRACE_SCYLLA_PASSWORD is not'

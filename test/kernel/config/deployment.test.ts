@@ -25,6 +25,7 @@ t.test('settings that cannot work together are refused with a line that says wha
       /MILLRACE_RPC_NODE_RPS has 3 places, but .* have 1 nodes/
     ],
     [{ MILLRACE_RPC_WS_COMPAT_PORT: '8900' }, /MILLRACE_RPC_WS_COMPAT_PORT=8900 is MILLRACE_PORT/],
+    [{ MILLRACE_INDEX_HOLDER: 'false' }, /^MILLRACE_INDEX_HOLDER=false needs MILLRACE_STORAGE=scylla/],
     [{ ...SCYLLA, MILLRACE_SCYLLA_USERNAME: 'me' }, /MILLRACE_SCYLLA_PASSWORD is not/],
     [{ ...SCYLLA, MILLRACE_SCYLLA_PASSWORD: 'secret' }, /MILLRACE_SCYLLA_USERNAME is not/],
     [{ MILLRACE_PROCESSES: '4' }, /^MILLRACE_PROCESSES=4 needs MILLRACE_STORAGE=scylla/],
@@ -58,6 +59,7 @@ t.test('settings that work together are accepted, and their limits are logged', 
     [{ ...SCYLLA, MILLRACE_RETENTION_DAYS: '7' }, []],
     [SCYLLA, []],
     [{ ...SCYLLA, ...REDIS }, []],
+    [{ ...SCYLLA, ...REDIS, MILLRACE_ROLE: 'gateway', MILLRACE_INDEX_HOLDER: 'false' }, []],
     [{ ...SCYLLA, ...REDIS, MILLRACE_ROLE: 'gateway' }, []],
     [
       { ...SCYLLA, MILLRACE_ROLE: 'gateway' },
