@@ -18,7 +18,7 @@ import { aborted } from '../supervision/aborted.ts'
 import type { Run } from '../supervision/process.ts'
 
 /** Poll interval for questions, in milliseconds: while notifications arrive, and otherwise. */
-const POLL_MS = { notified: 1_000, polled: 100 }
+const POLL_MS = { notified: 1_000, polled: 200 }
 /** Milliseconds after which the second holder answers what the first has not. Most answers take a few. */
 const NEXT_HOLDER_MS = 250
 /** Milliseconds for which the block of a question is waited for: the rest of its time is for the answer. */

@@ -126,7 +126,8 @@ export const ERRORS = errorKinds({
     example: 'this key may export 1000000 rows a day; the next day begins in 3600 s'
   }),
   INDEX_LOADING: retryable(503, 'index_loading', 'Index loading', {
-    meaning: 'The service has just started and is still loading the data for this answer from the store.',
+    meaning:
+      'The data for this answer is still being loaded from the store, or no gateway that holds it has answered.',
     remedy: 'Retry after the seconds in `Retry-After`.',
     example: 'the ranking is still being loaded'
   }),

@@ -111,6 +111,9 @@ testWithFixtures(t, 'gateways of a fleet', (t) =>
         for (const gateway of [second, third, fourth])
           t.strictSame(await answersAt(gateway, ['/v1/search?q=co', ...URLS]), expected)
         t.equal(await entriesOf(fourth), 0)
+        await redis.kill()
+        const found = await answersAt(fourth, ['/v1/search?q=an'])
+        t.strictSame(await answersAt(second, ['/v1/search?q=an']), found, 'without Redis too')
       }
     )
     void t.test(

@@ -99,7 +99,7 @@ t.test('a question without a notification is found in the store', async (t) => {
   await advance(clock, 1_000)
   t.equal(server.answered, 1)
   await ask('two', ranked(1))
-  await advance(clock, 100)
+  await advance(clock, 200)
   t.equal(server.answered, 2)
   await advance(clock, 5_000)
   t.equal(server.answered, 2, 'each is answered once')
