@@ -35,6 +35,6 @@ export function holderReading({ storage }: Pick<MarketApp, 'storage'>, count: nu
   const about = { tokenProgram: 'spl-token' } as HolderMint
   return async () => {
     const loading = new ListLoading(deps, mint, about, 1, 0)
-    await loading.run({ reach: async () => SLOT, found: () => undefined, stored: async () => undefined })
+    await loading.run({ reach: async () => SLOT, found: async () => 1, stored: async () => undefined })
   }
 }

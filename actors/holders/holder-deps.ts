@@ -22,6 +22,10 @@ export interface HolderLimits {
   readonly mintsMax: number
   /** Token accounts of all lists together. */
   readonly accountsMax: number
+  /** Token accounts of a list; absent for LIST_ACCOUNTS_MAX. */
+  readonly listMax?: number
+  /** Token accounts above which a list is large; absent for SMALL_LIST_ACCOUNTS_MAX. */
+  readonly smallListMax?: number
   /** Milliseconds for which superseded versions stay. */
   readonly pinnedMs: number
 }

@@ -132,6 +132,7 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
     await this.#reader!.finish(async () => this.save())
     await this.save()
     this.#reader!.passed()
+    await this.#rereadGrown()
     await this.#fold()
   }
 
@@ -211,6 +212,18 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
     if (this.#lists.size === 0) return
     await this.#saveProgress(progress)
     this.#progress = progress
+  }
+
+  /** Rereads lists that have more accounts than their layout has room for. */
+  async #rereadGrown(): Promise<void> {
+    for (const list of this.lists)
+      if (list.isLive && list.hasOutgrown)
+        await this.#reader!.makeStale(
+          list,
+          'growth',
+          `it has grown to ${list.state.accounts} accounts, and is stored anew`,
+          this.#slot
+        )
   }
 
   async #fold(): Promise<void> {

@@ -3,7 +3,14 @@ import type { MintChanges } from '../../src/holders/balance-changes.ts'
 import type { HolderListState, HolderMint } from '../../src/holders/holder-mint.ts'
 import { ListOverlay } from '../../src/holders/list-overlay.ts'
 import type { Stored } from '../../storage/documents.ts'
-import type { HolderListId } from '../../storage/port.ts'
+import {
+  isLargeReading,
+  LIST_ACCOUNTS_MAX,
+  nextReading,
+  orderOfReading,
+  SMALL_LIST_ACCOUNTS_MAX,
+  type HolderListId
+} from '../../storage/port.ts'
 import type { Member } from '../supervision/dynamic-supervisor.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { LoadingFault, type ListLoading } from './list-loading.ts'
@@ -64,17 +71,31 @@ export class HolderList {
     this.state = state
   }
 
+  /** Tells whether the list would be large with a number of accounts. The embedded store has one layout for all lists. */
+  isLargeWith(accounts: number): boolean {
+    const { storage, limits } = this.#deps
+    return storage.isShared && accounts > (limits.smallListMax ?? SMALL_LIST_ACCOUNTS_MAX)
+  }
+
+  /** Whether the list has more accounts than its rows may have in their layout. */
+  get hasOutgrown(): boolean {
+    const { accounts, reading } = this.state
+    if (accounts > (this.#deps.limits.listMax ?? LIST_ACCOUNTS_MAX)) return true
+    return !isLargeReading(reading) && this.isLargeWith(accounts)
+  }
+
   /**
    * Takes the number of the next reading, and deletes the rows of the last attempt. No other process has this number,
    * because a paused process may later write under its own. Rejects with LoadingFault if another process has taken over.
    */
-  async beginReading(): Promise<number> {
+  async beginReading(isLarge: boolean): Promise<number> {
     const { reading, begun } = this.state
-    const next = Math.max(reading, begun) + 1
+    const next = nextReading([reading, begun], isLarge)
     await this.put({ begun: next })
     if (!(await this.#stored.isOurs(this)))
       throw new LoadingFault('another process has taken over the holder lists', true)
-    if (begun > reading) await this.#deps.storage.holders.clear({ mint: this.mint, reading: begun })
+    if (orderOfReading(begun) > orderOfReading(reading))
+      await this.#deps.storage.holders.clear({ mint: this.mint, reading: begun })
     return next
   }
 

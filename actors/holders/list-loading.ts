@@ -38,8 +38,11 @@ export interface LoadedList {
 export interface LoadingSteps {
   /** Resolves with the slot of the newest collected block once all blocks up to `slot` are collected. */
   readonly reach: (slot: number) => Promise<number>
-  /** Called with the number of accounts before they are stored; throws LoadingFault if they have no room. */
-  readonly found: (accounts: number) => void
+  /**
+   * Called with the number of accounts before they are stored. Resolves with the number of the reading under which they are
+   * stored. Rejects with LoadingFault if they have no room.
+   */
+  readonly found: (accounts: number) => Promise<number>
   /** Receives from time to time the number of stored accounts. */
   readonly stored: (accounts: number) => Promise<void>
 }
@@ -85,17 +88,18 @@ export class ListLoading {
    * Reads the accounts and stores the list. Rejects with LoadingFault, the node's or the store's error, or the reason of
    * `end`.
    */
-  async run({ reach, found: isFound, stored }: LoadingSteps): Promise<void> {
+  async run({ reach, found: readingOf, stored }: LoadingSteps): Promise<void> {
     const { signal } = this.end
     const { storage, clock } = this.#deps
-    const list = { mint: this.#mint, reading: this.#reading }
     // An earlier try may have left rows.
-    await storage.holders.clear(list)
+    await storage.holders.clear({ mint: this.#mint, reading: this.#reading })
     const found = await this.#read()
     const fromSlot = await reach(found.newestSlot)
     signal.throwIfAborted()
     const balances = balancesAfter(found, this.takeCollected())
-    isFound(balances.size)
+    const reading = await readingOf(balances.size)
+    const list = { mint: this.#mint, reading }
+    signal.throwIfAborted()
     let reportedAtMs = clock.now()
     let count = 0
     for (const rows of wholeList(balances.values(), fromSlot, WRITE_ROWS)) {
@@ -108,7 +112,7 @@ export class ListLoading {
       signal.throwIfAborted()
       await sleep(clock, 0, signal)
     }
-    this.loaded = { reading: this.#reading, fromSlot, accounts: balances.size }
+    this.loaded = { reading, fromSlot, accounts: balances.size }
   }
 
   /** Reads the accounts, at slots that are not before the collected blocks. */

@@ -9,6 +9,7 @@ import {
 } from '../../src/holders/holder-mint.ts'
 import { BalancesDisagree } from '../../src/holders/loaded-list.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
+import { isLargeReading, LIST_ACCOUNTS_MAX } from '../../storage/port.ts'
 import { jittered } from '../../machines/backoff.ts'
 import { sleep } from '../../src/ports.ts'
 import { isOutage } from '../storage/retry.ts'
@@ -19,7 +20,7 @@ import { ListLoading, LoadingFault } from './list-loading.ts'
 import type { RecentRows } from './recent-rows.ts'
 
 /** The reason why a list is read from the node; counted by metrics. */
-export type ReadingKind = 'start' | 'hole' | 'late' | 'missed' | 'fork' | 'disagreement'
+export type ReadingKind = 'start' | 'hole' | 'late' | 'missed' | 'fork' | 'disagreement' | 'growth'
 
 /** Maximum readings at once: concurrent scans on a node. */
 const READINGS_MAX = 2
@@ -185,7 +186,7 @@ export class ListReader {
 
   async #load(list: HolderList, end: AbortSignal): Promise<void> {
     const { feed } = this.#deps
-    const reading = await list.beginReading()
+    const reading = await list.beginReading(list.isLargeWith(list.state.accounts))
     end.throwIfAborted()
     const since = Math.max(this.#want(), feed.head?.slot ?? -1)
     const loading = new ListLoading(this.#deps, list.mint, list.document.value, reading, since)
@@ -195,7 +196,11 @@ export class ListReader {
     try {
       await loading.run({
         reach: async (slot) => this.#reach(slot, loading),
-        found: (accounts) => this.#checkRoom(list, accounts),
+        found: async (accounts) => {
+          this.#checkRoom(list, accounts)
+          if (isLargeReading(reading) || !list.isLargeWith(accounts)) return reading
+          return list.beginReading(true)
+        },
         stored: async (accounts) => (list.state.fromSlot === null ? list.put({ accounts }) : undefined)
       })
     } finally {
@@ -226,7 +231,9 @@ export class ListReader {
   }
 
   #checkRoom(list: HolderList, accounts: number): void {
-    const { accountsMax } = this.#deps.limits
+    const { accountsMax, listMax = LIST_ACCOUNTS_MAX } = this.#deps.limits
+    if (accounts > listMax)
+      throw new LoadingFault(`it has ${accounts} accounts, and a list at most ${listMax}`, true)
     if (accounts > accountsMax)
       throw new LoadingFault(
         `it has ${accounts} accounts, more than the ${accountsMax} of all lists (MILLRACE_HOLDER_ACCOUNTS)`,

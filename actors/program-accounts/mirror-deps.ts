@@ -7,6 +7,13 @@ import type { Ports } from '../../src/ports.ts'
 import type { MirrorMetrics } from '../../src/program-accounts/metrics.ts'
 import type { ProgramAccountStore } from '../../storage/port.ts'
 
+/** Size of a mirrored program. */
+export interface MirrorLimits {
+  readonly accountsMax: number
+  /** Bytes of data of all accounts. */
+  readonly dataBytesMax: number
+}
+
 export interface ProgramMirrorDeps extends Ports {
   readonly node: Pick<AccountNode, 'accounts' | 'programAccounts'>
   readonly subscribe: SubscribeProgram
@@ -20,6 +27,7 @@ export interface ProgramMirrorDeps extends Ports {
   readonly settleMs?: number
   readonly superseded?: SupersededLimits
   readonly pending?: PendingLimits
+  readonly limits?: MirrorLimits
   /** Unix milliseconds before which no index of stored accounts is built: another process may still write without it. */
   readonly buildFromMs?: number
   /** Versions of one step of building an index. */

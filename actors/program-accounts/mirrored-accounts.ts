@@ -2,8 +2,13 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { beginExactAt } from '../../src/program-accounts/exact-slots.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
-import type { AccountVersion, IndexedRange } from '../../storage/port.ts'
-import type { ProgramMirrorDeps } from './mirror-deps.ts'
+import {
+  PROGRAM_ACCOUNTS_MAX,
+  PROGRAM_DATA_BYTES_MAX,
+  type AccountVersion,
+  type IndexedRange
+} from '../../storage/port.ts'
+import type { MirrorLimits, ProgramMirrorDeps } from './mirror-deps.ts'
 import { isSame, keyOf, stored, storedEach } from './mirror-store.ts'
 import { differencesFrom, type Ended, type Snapshot } from './snapshot-differences.ts'
 
@@ -11,17 +16,23 @@ import { differencesFrom, type Ended, type Snapshot } from './snapshot-differenc
  * Maximum superseded versions. Paging runs have five minutes, less if there are more versions than this. Finalized state is
  * about 13 s old: for 30 s as many versions stay as the token program makes on mainnet, about 10,000 a second.
  */
-const SUPERSEDED: SupersededLimits = {
+export const SUPERSEDED = {
   retentionMs: 300_000,
   versionsMax: 50_000,
   bytesMax: 256 * 2 ** 20,
+  // Half of a partition's bound. An account of 1 MiB that changes in each block has 48 versions: 19 s.
+  bucketBytesMax: 48 * 2 ** 20,
   recent: { ms: 30_000, versionsMax: 300_000 }
-}
+} satisfies SupersededLimits
+const SIZE: MirrorLimits = { accountsMax: PROGRAM_ACCOUNTS_MAX, dataBytesMax: PROGRAM_DATA_BYTES_MAX }
 /** Versions and bytes of one durable write. */
 const WRITE_VERSIONS = 1_000
 const WRITE_BYTES = 2 ** 20
 /** Interval of pruning superseded versions, in milliseconds. */
 const PRUNE_MS = 10_000
+
+/** A program has more accounts or data than a mirror may have. Nothing of it was written. */
+export class MirrorFull extends Error {}
 
 /**
  * The stored accounts of a program, and the slot up to which they are complete. Every method rejects with a StoreError when
@@ -30,10 +41,12 @@ const PRUNE_MS = 10_000
  */
 export class MirroredAccounts {
   readonly #program: Pubkey
-  readonly #deps: Pick<ProgramMirrorDeps, 'store' | 'clock' | 'superseded'>
+  readonly #deps: Pick<ProgramMirrorDeps, 'store' | 'clock' | 'superseded' | 'limits'>
   readonly #save: (progress: MirrorProgress) => Promise<void>
   readonly #superseded: SupersededVersions
   #progress: MirrorProgress
+  /** Bytes of the data of all accounts. A mirror begins with a snapshot, which states them. */
+  #dataBytes = 0
   /** Whether the versions that an earlier process has superseded are known. */
   #isListed = false
   #pruneAtMs = 0
@@ -42,7 +55,7 @@ export class MirroredAccounts {
     program: Pubkey,
     progress: MirrorProgress,
     save: (progress: MirrorProgress) => Promise<void>,
-    deps: Pick<ProgramMirrorDeps, 'store' | 'clock' | 'superseded'>
+    deps: Pick<ProgramMirrorDeps, 'store' | 'clock' | 'superseded' | 'limits'>
   ) {
     this.#program = program
     this.#progress = progress
@@ -103,6 +116,8 @@ export class MirroredAccounts {
     { slot, accounts: listed, apiVersion }: Snapshot,
     isMissing: (differences: number) => boolean
   ): Promise<number> {
+    const dataBytes = listed.reduce((sum, { account }) => sum + account.data.length, 0)
+    this.#checkSize(listed.length, dataBytes)
     const accounts = listed.toSorted((a, b) => Buffer.compare(a.address, b.address))
     const isFirst = this.#progress.slot === null
     const earlier: Ended[] = []
@@ -128,6 +143,7 @@ export class MirroredAccounts {
     const areEarlierExact = !isMissing(differences)
     const isConfirmed = areEarlierExact && differences === 0 && this.#progress.slot === slot
     const exact = isConfirmed ? {} : beginExactAt(this.#progress, slot, areEarlierExact)
+    this.#dataBytes = dataBytes
     await this.put({
       slot,
       accounts: accounts.length,
@@ -143,7 +159,7 @@ export class MirroredAccounts {
   /** Deletes superseded versions, from time to time, that have expired or exceed the limit. */
   async prune(): Promise<void> {
     const now = this.#deps.clock.now()
-    if (now < this.#pruneAtMs) return
+    if (now < this.#pruneAtMs && !this.#superseded.isOverBytes) return
     this.#pruneAtMs = now + PRUNE_MS
     const { keys, oldestSlot } = this.#superseded.take(now)
     if (keys.length === 0) return
@@ -161,19 +177,33 @@ export class MirroredAccounts {
     const found = await this.newest(updates.map(({ address }) => address))
     const newest = new Map<string, AccountVersion>()
     for (const version of found) if (version !== null) newest.set(keyOf(version.address), version)
-    const written: AccountVersion[] = []
+    let dataBytes = this.#dataBytes
+    const written: { readonly version: AccountVersion; readonly before: AccountVersion | undefined }[] = []
     for (const version of updates) {
       const key = keyOf(version.address)
       const before = newest.get(key)
       if (before !== undefined && before.slot >= version.slot) continue
       if (isSame(before?.account ?? null, version.account)) continue
       newest.set(key, version)
-      written.push(version)
+      written.push({ version, before })
+      dataBytes += dataLength(version) - dataLength(before)
       accounts += (version.account === null ? 0 : 1) - (before?.account == null ? 0 : 1)
-      this.#supersede(version, before)
     }
-    await this.#write(written)
+    this.#checkSize(accounts, dataBytes)
+    for (const { version, before } of written) this.#supersede(version, before)
+    await this.#write(written.map(({ version }) => version))
+    this.#dataBytes = dataBytes
     return accounts
+  }
+
+  #checkSize(accounts: number, dataBytes: number): void {
+    const { accountsMax, dataBytesMax } = this.#deps.limits ?? SIZE
+    if (accounts > accountsMax)
+      throw new MirrorFull(`it has ${accounts} accounts, and a mirror has at most ${accountsMax}`)
+    if (dataBytes > dataBytesMax)
+      throw new MirrorFull(
+        `its accounts have ${dataBytes} bytes of data, and a mirror has at most ${dataBytesMax}`
+      )
   }
 
   #supersede(version: AccountVersion, before: AccountVersion | undefined): void {
@@ -197,3 +227,5 @@ export class MirroredAccounts {
     }
   }
 }
+
+const dataLength = (version: AccountVersion | undefined): number => version?.account?.data.length ?? 0

@@ -5,11 +5,12 @@ import { PendingUpdates, type PendingLimits } from '../../src/program-accounts/p
 import type { ProgramSubscription } from '../../src/program-accounts/ports.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import type { AccountVersion, IndexedRange } from '../../storage/port.ts'
+import { sleep } from '../../src/ports.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { AccountIndexes } from './account-indexes.ts'
 import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { StoreError } from './mirror-store.ts'
-import { MirroredAccounts } from './mirrored-accounts.ts'
+import { MirroredAccounts, MirrorFull } from './mirrored-accounts.ts'
 import { readSnapshot } from './read-snapshot.ts'
 import type { Snapshot } from './snapshot-differences.ts'
 import { UpdateCheck } from './update-check.ts'
@@ -29,6 +30,8 @@ const CONFIRMED_MS = 5_000
 const POLL_INTERVAL_MS = 250
 /** Poll interval while an index is built, in milliseconds. The process has other work, too. */
 const BUILD_MS = 10
+/** Delay until a program that is too large is read again, in milliseconds. Its snapshot is the most expensive one for a node. */
+const FULL_MS = 600_000
 /** Updates that wait for their slot: some hundred slots of the busiest program. At the limit a snapshot repairs the gap. */
 const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
 
@@ -74,6 +77,8 @@ export class ProgramMirror {
   /** Whether pending updates include corrections, whose slots are those of the answers. */
   #isCorrected = false
   #auditAtMs = 0
+  /** Whether the program was too large. */
+  #isFull = false
 
   constructor(
     name: string,
@@ -117,11 +122,14 @@ export class ProgramMirror {
     await this.#mirrored.loseEmptied()
     // At this time there are usually no accounts to scan yet.
     if (this.progress.slot === null) while (!end.aborted && (await this.#indexes.step()));
+    this.#isFull = false
     const reason = await this.#session(end)
     if (end.aborted) return
     metrics.failures.inc()
     logger.warn(`the mirror of program ${this.name} has stopped and restarts: ${reason}`)
     await this.#mirrored.put({ reason })
+    if (this.#isFull) await sleep(this.#deps.clock, FULL_MS, end)
+    if (end.aborted) return
     throw new MirrorStopped(reason)
   }
 
@@ -159,6 +167,7 @@ export class ProgramMirror {
     } catch (error) {
       if (ending.aborted && reason !== '') return reason
       if (error instanceof StoreError) throw error.cause
+      this.#isFull = error instanceof MirrorFull
       return error instanceof Error ? error.message : String(error)
     } finally {
       unwatch()

@@ -23,7 +23,8 @@ export const ACCESS_ERRORS = errorKinds({
     example: 'the limit of 10000 tenants is reached'
   }),
   KEY_LIMIT_REACHED: final(409, 'key_limit_reached', 'API key limit reached', {
-    meaning: 'The tenant, or the service, has its maximum number of active API keys.',
+    meaning:
+      'The tenant has its maximum number of active API keys, or the service its maximum number, or bytes, of all keys.',
     remedy: 'Revoke keys that are no longer used.',
     example: 'acme has reached its limit of 1000 keys; revoke keys that are no longer used'
   }),

@@ -10,12 +10,17 @@ import { ChangeQueue } from './change-queue.ts'
 import { KeyRing } from './key-ring.ts'
 import type { OriginUse } from './origin-entry.ts'
 import type { OtherProcesses } from './other-processes.ts'
-import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
+import { keyBytes, newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 import { byVersion } from './stored-versions.ts'
 import { TenantDirectory } from './tenant-directory.ts'
 
 /** Keys of a service, expired and revoked ones included; each takes about 2 KB of memory. */
 export const KEYS_MAX = 100_000
+/**
+ * Bytes of all keys in the store: 720 each on average, and a key with the usual attributes has 620. They are in one partition,
+ * which has 97 MB on a cluster then.
+ */
+export const KEYS_BYTES_MAX = 72_000_000
 /** Maximum active keys of a tenant: a hundredth of all, so that no single tenant uses up the keys of the others. */
 export const KEYS_PER_TENANT_MAX = 1_000
 
@@ -217,6 +222,12 @@ export class KeyDirectory {
       )
     }
     const issued = newKey(secret, attributes, nowMs)
+    if (this.#ring.bytes + keyBytes(issued.row) > KEYS_BYTES_MAX) {
+      throw new ServiceError(
+        ACCESS_ERRORS.KEY_LIMIT_REACHED,
+        `all keys together take ${KEYS_BYTES_MAX} bytes, the limit; use shorter lists of addresses and origins`
+      )
+    }
     const inserted = await this.#keyDocuments.insert(issued.row)
     if (!inserted.ok) throw new Error(`a random key is not new: ${inserted.reason}`)
     this.#takeEffect(inserted.stored)

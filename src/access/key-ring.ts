@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { KeyRow } from '../../storage/access-documents.ts'
 import { Caller, keyState } from './caller.ts'
 import { entriesFor, type OriginUse } from './origin-entry.ts'
-import { isSameKey } from './key-row.ts'
+import { isSameKey, keyBytes } from './key-row.ts'
 import { WORK_PER_MINUTE } from '../kernel/work/work-units.ts'
 
 /** Compared with unknown keys, so that unknown and known keys take equal work. */
@@ -24,6 +24,7 @@ export class KeyRing {
   #byHash = new Map<string, Caller>()
   /** Ids of keys by the entries of their lists of origins. */
   #byOrigin = new Map<string, Set<string>>()
+  #bytes = 0
   /** Scratch buffer for the digest of a lookup; a new buffer for each lookup would take a fifth longer. */
   readonly #digest = Buffer.alloc(32)
   /** The last valid key that each connection presented, with its digest. */
@@ -37,6 +38,11 @@ export class KeyRing {
 
   get size(): number {
     return this.#byId.size
+  }
+
+  /** Maximum bytes that all keys take in the store. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** All keys in order of creation. */
@@ -91,6 +97,7 @@ export class KeyRing {
     this.#byId = new Map()
     this.#byHash = new Map()
     this.#byOrigin = new Map()
+    this.#bytes = 0
     for (const row of rows) {
       const caller = before.get(row.id)
       this.put(row, isSameKey(row, caller?.row) ? caller : undefined)
@@ -99,6 +106,8 @@ export class KeyRing {
 
   /** Adds a key, or replaces it by its new state. */
   put(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute, this.defaultWorkPerMinute)): void {
+    const before = this.#byId.get(row.id)
+    this.#bytes += keyBytes(row) - (before === undefined ? 0 : keyBytes(before.row))
     this.#byId.set(row.id, caller)
     this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)
     for (const origin of row.corsOrigins) {

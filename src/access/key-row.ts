@@ -57,6 +57,29 @@ export function newKey(key: string, attributes: KeyAttributes, nowMs: number): I
   }
 }
 
+/** Bytes of a stored key without what follows: the names of its fields, its id, hash, time, and the versions of four writes. */
+const KEY_BYTES = 510
+/** A character of a name, in UTF-8 or escaped, has at most as many bytes. */
+const NAME_CHARACTER_BYTES = 3
+/** Quotes and a comma of a text in a list. */
+const LISTED_TEXT_BYTES = 3
+/** A number in place of null. */
+const NUMBER_BYTES = 10
+/** An id in place of null. */
+const ID_BYTES = 34
+
+/** Returns the maximum bytes that a key takes in the store. */
+export function keyBytes(row: KeyRow): number {
+  const { ratePerMinute, workPerMinute, exportRowsPerDay, expiresAtMs, revokedAtMs } = row
+  const numbers = [ratePerMinute, workPerMinute, exportRowsPerDay, expiresAtMs, revokedAtMs]
+  let bytes = KEY_BYTES + row.prefix.length + row.tenant.length + row.name.length * NAME_CHARACTER_BYTES
+  for (const number of numbers) if (number != null) bytes += NUMBER_BYTES
+  if (row.successor !== null) bytes += ID_BYTES
+  for (const list of [row.scopes, row.allowedIps, row.corsOrigins])
+    for (const text of list) bytes += text.length + LISTED_TEXT_BYTES
+  return bytes
+}
+
 /** Tells whether two rows of a key are equal. */
 export function isSameKey(row: KeyRow, other: KeyRow | undefined): boolean {
   if (row === other) return true

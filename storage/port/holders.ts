@@ -3,9 +3,28 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 /** A stored list of the holders of a mint. Each reading of all accounts from a node begins a list of its own. */
 export interface HolderListId {
   readonly mint: Pubkey
-  /** Number of the reading, from 1 to 2^31 - 1. */
+  /** Number of the reading, from 1 to 2^31 - 1. From LARGE_READINGS on it is of a large list. */
   readonly reading: number
 }
+
+/**
+ * Maximum accounts of a list: ten times those of the largest answer of a node. A larger one is refused, so that no partition
+ * of a cluster grows beyond its bound.
+ */
+export const LIST_ACCOUNTS_MAX = 10_000_000
+/** Maximum accounts of a list that is not large: on a cluster all its rows by amount may be in one partition. */
+export const SMALL_LIST_ACCOUNTS_MAX = 500_000
+/** The numbers of readings of large lists, whose rows by amount a cluster divides by address too. */
+export const LARGE_READINGS = 2 ** 30
+
+export const isLargeReading = (reading: number): boolean => reading >= LARGE_READINGS
+
+/** Returns a number greater than those of the readings before it, of a large list or of another. */
+export const nextReading = (readings: readonly number[], isLarge: boolean): number =>
+  Math.max(...readings.map(orderOfReading)) + 1 + (isLarge ? LARGE_READINGS : 0)
+
+/** Returns the place of a reading among those of its mint. */
+export const orderOfReading = (reading: number): number => reading % LARGE_READINGS
 
 /**
  * Kinds of rows of a list, with the bytes of their keys. Token accounts and owners are stored by address and by amount; then

@@ -10,6 +10,18 @@ export const PAGE_BYTES_MAX = 256 * 2 ** 10
 /** A page has at most this many accounts: a reader renders them in one or two milliseconds. */
 export const PAGE_ACCOUNTS_MAX = 500
 
+/**
+ * Maximum accounts of a mirrored program, and bytes of their data: more than the largest answer of a node has. A mirror of a
+ * larger program stops, so that no partition of a cluster grows beyond its bound.
+ */
+export const PROGRAM_ACCOUNTS_MAX = 5_000_000
+export const PROGRAM_DATA_BYTES_MAX = 512 * 2 ** 20
+/** Partitions of the accounts of a program on a cluster, by the first bits of the address. */
+export const ACCOUNT_BUCKETS = 64
+
+/** Returns the partition of an account. Buckets ascend with the address. */
+export const accountBucket = (address: Pubkey): number => address[0]! >> 2
+
 /** A stored account; its owner is the program. */
 export interface ProgramAccount {
   readonly lamports: bigint

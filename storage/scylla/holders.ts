@@ -1,4 +1,5 @@
 import { HOLDER_ROW_CODES, packRow, unpackRow } from '../codec/holder-row.ts'
+import { HOLDER_ROW_KINDS } from '../port/holders.ts'
 import type {
   HolderListId,
   HolderRow,
@@ -11,17 +12,16 @@ import type {
 } from '../port/holders.ts'
 import { blob, mapBounded } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
+import { holderBucket, holderPartitions, holderRange } from './holder-partitions.ts'
+import { beginScans, mergedScans } from './merged-scans.ts'
 import { batchesOf, type RowWrite } from './row-write.ts'
 
-/** Partitions of rows by address. Of ten million accounts each has 25 MB. */
-const ADDRESS_BUCKETS = 64
-const BITS_BELOW = 2
-/** Partitions of rows by amount: one for each number of leading zero bits. Amounts of a mint spread over some thirty. */
-const AMOUNT_BUCKETS = 65
 /** Rows of an answer to a scan. */
 const ROWS_AT_ONCE = 1_000
-/** Buckets that a page reads ahead: most pages take one round trip or two. */
-const BUCKETS_AT_ONCE = 16
+/** Ranges that a page reads ahead: most pages take one round trip or two. */
+const RANGES_AT_ONCE = 16
+/** Partitions that a page of a large list reads ahead: four ranges. */
+const SCANS_AT_ONCE = 64
 const BATCHES_AT_ONCE = 8
 /** Bytes of a row's key on the wire, estimated. */
 const KEY_BYTES = 120
@@ -36,15 +36,6 @@ const CLEAR = `DELETE FROM holder_rows WHERE ${OF_BUCKET}`
 const SELECT = `SELECT key, slot, value FROM holder_rows WHERE ${OF_BUCKET}`
 const SELECT_AFTER = `${SELECT} AND key > ?`
 const SELECT_AT = `${SELECT} AND key = ? AND slot <= ? LIMIT 1`
-
-const BUCKETS: Readonly<Record<HolderRowKind, number>> = {
-  account: ADDRESS_BUCKETS,
-  owner: ADDRESS_BUCKETS,
-  'owner-rank': AMOUNT_BUCKETS,
-  'account-rank': AMOUNT_BUCKETS,
-  sums: 1,
-  change: 1
-}
 
 /** Holder lists in one table. */
 export class CqlHolders implements HolderStore {
@@ -61,8 +52,8 @@ export class CqlHolders implements HolderStore {
       return { statement: INSERT, params, bytes: KEY_BYTES + packed.length }
     }
     const [changes, others] = [rows.filter(isChange), rows.filter((row) => !isChange(row))]
-    await this.#write(changes, writeOf)
-    await this.#write(others, writeOf)
+    await this.#write(list, changes, writeOf)
+    await this.#write(list, others, writeOf)
   }
 
   async at(
@@ -98,7 +89,7 @@ export class CqlHolders implements HolderStore {
   }
 
   async drop(list: HolderListId, rows: readonly HolderRowKey[]): Promise<void> {
-    await this.#write(rows, (row) => ({
+    await this.#write(list, rows, (row) => ({
       statement: DELETE,
       params: [...partitionOf(list, row), blob(row.key), BigInt(row.slot)],
       bytes: KEY_BYTES
@@ -106,49 +97,48 @@ export class CqlHolders implements HolderStore {
   }
 
   async clear(list: HolderListId): Promise<void> {
-    const partitions = Object.entries(BUCKETS).flatMap(([kind, count]) =>
-      Array.from({ length: count }, (_, bucket) => [
-        blob(list.mint),
-        list.reading,
-        HOLDER_ROW_CODES[kind as HolderRowKind],
-        bucket
-      ])
-    )
+    const partitions = (Object.keys(HOLDER_ROW_KINDS) as HolderRowKind[]).flatMap((kind) => {
+      const { ranges, shares } = holderPartitions(list, kind)
+      return Array.from({ length: ranges * shares }, (_, bucket) => partitionAt(list, kind, bucket))
+    })
     await mapBounded(partitions, BATCHES_AT_ONCE, async (params) =>
       this.#client.write([{ statement: CLEAR, params, bytes: KEY_BYTES }])
     )
   }
 
-  /** Yields rows ascending by key. The first pages of some buckets are requested together. */
+  /** Yields rows ascending by key. The first pages of some ranges are requested together. */
   async *#rowsAfter(
-    { mint, reading }: HolderListId,
+    list: HolderListId,
     kind: HolderRowKind,
     after: Uint8Array | undefined,
     size: number
   ): AsyncGenerator<CqlRow[]> {
-    const first = after === undefined ? 0 : bucketOf(kind, after)
-    for (let from = first; from < BUCKETS[kind]; from += BUCKETS_AT_ONCE) {
-      const count = Math.min(BUCKETS_AT_ONCE, BUCKETS[kind] - from)
+    const { ranges, shares } = holderPartitions(list, kind)
+    const first = after === undefined ? 0 : holderRange(kind, after)
+    const atOnce = shares === 1 ? RANGES_AT_ONCE : SCANS_AT_ONCE / shares
+    // Keys of a range are spread over its shares evenly, or nearly so.
+    const sizeOfShare = shares === 1 ? size : Math.ceil((size * 2) / shares)
+    for (let from = first; from < ranges; from += atOnce) {
+      const count = Math.min(atOnce, ranges - from) * shares
       const scans = Array.from({ length: count }, (_, i) => {
-        const partition = [blob(mint), reading, HOLDER_ROW_CODES[kind], from + i]
-        return from + i === first && after !== undefined
-          ? this.#client.pages(SELECT_AFTER, [...partition, blob(after)], size)
-          : this.#client.pages(SELECT, partition, size)
+        const bucket = from * shares + i
+        const partition = partitionAt(list, kind, bucket)
+        return after !== undefined && bucket < (first + 1) * shares
+          ? this.#client.pages(SELECT_AFTER, [...partition, blob(after)], sizeOfShare)
+          : this.#client.pages(SELECT, partition, sizeOfShare)
       })
-      const firsts = await Promise.all(scans.map(async (scan) => scan.next()))
-      for (const [i, page] of firsts.entries()) {
-        if (page.done === true) continue
-        yield page.value
-        yield* scans[i]!
-      }
+      const begun = await beginScans(scans)
+      for (let at = 0; at < begun.length; at += shares)
+        yield* mergedScans(begun.slice(at, at + shares), 'key')
     }
   }
 
-  async #write<T extends HolderRowKey>(rows: readonly T[], writeOf: (row: T) => RowWrite): Promise<void> {
-    const byPartition = Map.groupBy(
-      rows,
-      ({ kind, key }) => HOLDER_ROW_CODES[kind] * 100 + bucketOf(kind, key)
-    )
+  async #write<T extends HolderRowKey>(
+    list: HolderListId,
+    rows: readonly T[],
+    writeOf: (row: T) => RowWrite
+  ): Promise<void> {
+    const byPartition = Map.groupBy(rows, ({ kind, key }) => `${kind} ${holderBucket(list, kind, key)}`)
     const batches = [...byPartition.values()].flatMap((each) => batchesOf(each.map(writeOf)))
     await mapBounded(batches, BATCHES_AT_ONCE, async (batch) => this.#client.write(batch))
   }
@@ -156,21 +146,15 @@ export class CqlHolders implements HolderStore {
 
 const isChange = ({ kind }: HolderRow): boolean => kind === 'change'
 
-function bucketOf(kind: HolderRowKind, key: Uint8Array): number {
-  if (BUCKETS[kind] === 1) return 0
-  if (BUCKETS[kind] === ADDRESS_BUCKETS) return key[0]! >> BITS_BELOW
-  // Inverted, a leading zero bit of the amount is a leading one.
-  for (let at = 0; at < 8; at++) {
-    const amount = ~key[at]! & 255
-    if (amount !== 0) return at * 8 + Math.clz32(amount) - 24
-  }
-  return AMOUNT_BUCKETS - 1
-}
+const partitionAt = ({ mint, reading }: HolderListId, kind: HolderRowKind, bucket: number): unknown[] => [
+  blob(mint),
+  reading,
+  HOLDER_ROW_CODES[kind],
+  bucket
+]
 
-const partitionOf = (
-  { mint, reading }: HolderListId,
-  { kind, key }: Pick<HolderRowKey, 'kind' | 'key'>
-): unknown[] => [blob(mint), reading, HOLDER_ROW_CODES[kind], bucketOf(kind, key)]
+const partitionOf = (list: HolderListId, { kind, key }: Pick<HolderRowKey, 'kind' | 'key'>): unknown[] =>
+  partitionAt(list, kind, holderBucket(list, kind, key))
 
 function presentRow(kind: HolderRowKind, row: CqlRow): PresentRow | null {
   const value = unpackRow(row['value'] as Buffer)

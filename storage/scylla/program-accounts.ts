@@ -2,7 +2,7 @@ import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { DATA_AT, dataOf, isClosedAt, packAccount, unpackAccount } from '../codec/program-account.ts'
 import { pagesByIndex, type IndexReads } from '../indexed-page.ts'
 import { byWholeAddress } from '../whole-addresses.ts'
-import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
+import { ACCOUNT_BUCKETS, accountBucket, PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
   AccountsQuery,
@@ -18,9 +18,6 @@ import { blob, mapBounded } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 import { batchesOf, type RowWrite } from './row-write.ts'
 
-/** Partitions of a program. Of ten million token accounts each has 50 MB. */
-const BUCKETS = 64
-const BITS_BELOW = 2
 /** Rows of an answer to a scan: the driver reads them in about two milliseconds. */
 const ROWS_AT_ONCE = 500
 /** Buckets that a page reads ahead: an answer of a program with few accounts takes an eighth of the round trips. */
@@ -146,7 +143,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
   }
 
   async clear(program: Pubkey): Promise<void> {
-    const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket)
+    const buckets = Array.from({ length: ACCOUNT_BUCKETS }, (_, bucket) => bucket)
     await mapBounded(buckets, BATCHES_AT_ONCE, async (bucket) =>
       this.#client.write([{ statement: CLEAR, params: [blob(program), bucket], bytes: KEY_BYTES }])
     )
@@ -202,9 +199,12 @@ export class CqlProgramAccounts implements ProgramAccountStore {
 
   /** Yields rows ascending by address. The first pages of some buckets are requested together. */
   async *#rowsAfter(program: Pubkey, after: Pubkey | undefined, size: number): AsyncGenerator<CqlRow[]> {
-    const first = after === undefined ? 0 : bucketOf(after)
-    for (let from = first; from < BUCKETS; from += BUCKETS_AT_ONCE) {
-      const buckets = Array.from({ length: Math.min(BUCKETS_AT_ONCE, BUCKETS - from) }, (_, i) => from + i)
+    const first = after === undefined ? 0 : accountBucket(after)
+    for (let from = first; from < ACCOUNT_BUCKETS; from += BUCKETS_AT_ONCE) {
+      const buckets = Array.from(
+        { length: Math.min(BUCKETS_AT_ONCE, ACCOUNT_BUCKETS - from) },
+        (_, i) => from + i
+      )
       const scans = buckets.map((bucket) =>
         bucket === first && after !== undefined
           ? this.#client.pages(SELECT_AFTER, [blob(program), bucket, blob(after)], size)
@@ -223,15 +223,13 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     versions: readonly T[],
     writeOf: (version: T) => RowWrite
   ): Promise<void> {
-    const byBucket = Map.groupBy(versions, ({ address }) => bucketOf(address))
+    const byBucket = Map.groupBy(versions, ({ address }) => accountBucket(address))
     const batches = [...byBucket.values()].flatMap((each) => batchesOf(each.map(writeOf)))
     await mapBounded(batches, BATCHES_AT_ONCE, async (batch) => this.#client.write(batch))
   }
 }
 
-const bucketOf = (address: Pubkey): number => address[0]! >> BITS_BELOW
-
-const partitionOf = (program: Pubkey, address: Pubkey): unknown[] => [blob(program), bucketOf(address)]
+const partitionOf = (program: Pubkey, address: Pubkey): unknown[] => [blob(program), accountBucket(address)]
 
 /** Returns those versions that have data. */
 const withData = (versions: readonly AccountVersion[]): IndexedVersion[] =>

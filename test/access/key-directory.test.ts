@@ -1,13 +1,24 @@
-import crypto from 'node:crypto'
+import crypto, { randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
 import { hashApiKey, makeApiKey } from '../../src/access/api-key.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { keyState } from '../../src/access/caller.ts'
-import { KEYS_MAX, KEYS_PER_TENANT_MAX, KeyDirectory } from '../../src/access/key-directory.ts'
+import {
+  KEYS_BYTES_MAX,
+  KEYS_MAX,
+  KEYS_PER_TENANT_MAX,
+  KeyDirectory
+} from '../../src/access/key-directory.ts'
 import { TENANTS_MAX } from '../../src/access/tenant-directory.ts'
-import { newKey, type KeyAttributes } from '../../src/access/key-row.ts'
+import { keyBytes, newKey, type KeyAttributes } from '../../src/access/key-row.ts'
+import { DEFAULT_SCOPES, SCOPES } from '../../src/access/scopes.ts'
+import { API_KEY } from '../../storage/access-documents.ts'
+import { documentKind } from '../../storage/codec/document.ts'
+import { documentRecordKey } from '../../storage/codec/document-record-keys.ts'
+import { packRecord } from '../../storage/codec/record.ts'
+import { newRow } from '../../storage/document-values.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import { ACCESS_ERRORS } from '../../src/access/errors.ts'
 import type { ErrorKind } from '../../src/kernel/error-kind.ts'
@@ -274,6 +285,66 @@ t.test('a service refuses a tenant or key beyond its limit, past ones included',
   t.equal(await refusal(keys.issue({ ...ACME, tenant: 't1' }, 5)), ACCESS_ERRORS.KEY_LIMIT_REACHED)
   t.equal(await refusal(keys.rotate('k0', 0, 5)), ACCESS_ERRORS.KEY_LIMIT_REACHED)
   t.equal(await refusal(keys.revoke('k0', 5)), null)
+})
+
+t.test('a service refuses a key that would make all keys together larger than their limit', async (t) => {
+  const access = new MemoryAccess()
+  await access.tenants.create({ name: 'acme', createdAtMs: 1 })
+  const corsOrigins = Array.from({ length: 16 }, (_, n) => `https://${'a'.repeat(200)}.${n}`)
+  const large = { ...ACME, corsOrigins }
+  let made = 0
+  /** Stores revoked keys of a kind until so many bytes are left. */
+  const fill = (attributes: KeyAttributes, left: number): number => {
+    const row = { ...newKey(makeApiKey(), attributes, 1).row, revokedAtMs: 1 }
+    for (; left >= keyBytes(row); left -= keyBytes(row)) {
+      const hash = Buffer.alloc(32)
+      hash.writeUInt32BE(++made)
+      access.rows.set(`k${made}`, { ...row, id: `k${made}`, hash })
+    }
+    return left
+  }
+  const bytesOf = (attributes: KeyAttributes): number => keyBytes(newKey(makeApiKey(), attributes, 1).row)
+  const room = bytesOf(large) + bytesOf(ACME)
+  const left = fill(ACME, fill(large, KEYS_BYTES_MAX - room))
+  t.ok(left < bytesOf(large) - bytesOf(ACME))
+  const keys = await KeyDirectory.load(access, 600)
+  t.equal(await refusal(keys.issue(large, 5)), null)
+  t.equal(await refusal(keys.issue(large, 6)), ACCESS_ERRORS.KEY_LIMIT_REACHED)
+  t.equal(await refusal(keys.rotate('k1', 0, 6)), ACCESS_ERRORS.KEY_INACTIVE)
+  t.equal(await refusal(keys.issue(ACME, 6)), null, 'a smaller one has room')
+  t.equal(await refusal(keys.issue(ACME, 7)), left < bytesOf(ACME) ? ACCESS_ERRORS.KEY_LIMIT_REACHED : null)
+  const usual = bytesOf({ ...ACME, scopes: [...DEFAULT_SCOPES] })
+  t.ok(KEYS_MAX * usual < KEYS_BYTES_MAX, `${usual} bytes: as many keys as there may be have room`)
+})
+
+t.test('a key takes at most the bytes in the store that are counted for it', async (t) => {
+  const text = fc.string({ unit: 'binary', maxLength: 100 })
+  const time = fc.option(fc.integer({ min: 1e12, max: 2e12 }))
+  const attributes = fc.record({
+    tenant: fc.constant('t'.repeat(63)),
+    name: text.map((name) => name.replaceAll(/\p{C}/gu, '"')),
+    scopes: fc.subarray([...SCOPES]),
+    ratePerMinute: fc.option(fc.constant(1_000_000)),
+    workPerMinute: fc.option(fc.constant(1_000_000_000)),
+    exportRowsPerDay: fc.option(fc.constant(1_000_000_000)),
+    expiresAtMs: time,
+    allowedIps: fc.array(fc.ipV6(), { maxLength: 64 }),
+    corsOrigins: fc.array(fc.webUrl(), { maxLength: 16 })
+  })
+  await fc.assert(
+    fc.asyncProperty(attributes, time, fc.boolean(), async (given, revokedAtMs, isRotated) => {
+      const { row } = newKey(makeApiKey(), given, 1.9e12)
+      const changed = { ...row, revokedAtMs, successor: isRotated ? randomUUID() : null }
+      // Made, rotated and revoked.
+      let document = { ...newRow(API_KEY, changed, null), expiresAtMs: null }
+      for (let change = 0; change < 3; change++)
+        document = { ...newRow(API_KEY, changed, document), expiresAtMs: null }
+      const key = documentRecordKey(document.address, 'document', document.address.key)
+      const bytes = packRecord(documentKind, key, document).length
+      t.ok(bytes <= keyBytes(changed), `${bytes} of ${keyBytes(changed)}`)
+    }),
+    randomRuns(50)
+  )
 })
 
 t.test('a change is refused when a hundred wait', async (t) => {

@@ -108,3 +108,38 @@ t.test(
     t.ok(compared > 100, `${compared} slots`)
   }
 )
+
+t.test(
+  'versions of accounts that share a partition leave early if they have too many bytes together',
+  (t) => {
+    const limits = { retentionMs: 1_000, versionsMax: 100, bytesMax: 1e6, bucketBytesMax: 3_000 }
+    const superseded = new SupersededVersions(limits)
+    const add = (first: number, slot: number): void => {
+      const data = new Uint8Array(1_000)
+      const account = { lamports: 1n, executable: false, rentEpoch: 0n, data }
+      superseded.add({ address: new Uint8Array(32).fill(first), slot, account }, slot + 1, 0)
+    }
+    // 4 and 7 are in one partition, 8 in another.
+    for (const [first, slot] of [
+      [4, 1],
+      [8, 2],
+      [7, 3],
+      [8, 4]
+    ] as const)
+      add(first, slot)
+    t.equal(superseded.isOverBytes, false)
+    t.equal(superseded.take(1).keys.length, 0)
+    add(7, 5)
+    t.equal(superseded.isOverBytes, true)
+    t.match(superseded.take(1), { keys: [{ slot: 1 }], oldestSlot: 2 }, 'the oldest of that partition')
+    t.equal(superseded.isOverBytes, false)
+    add(4, 6)
+    t.match(
+      superseded.take(1),
+      { keys: [{ slot: 2 }, { slot: 3 }], oldestSlot: 4 },
+      'with all that are older'
+    )
+    t.equal(superseded.size, 3)
+    t.end()
+  }
+)

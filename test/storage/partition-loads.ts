@@ -1,8 +1,16 @@
-import { KEYS_MAX } from '../../src/access/key-directory.ts'
+import { SUPERSEDED } from '../../actors/program-accounts/mirrored-accounts.ts'
+import { KEYS_BYTES_MAX, KEYS_MAX } from '../../src/access/key-directory.ts'
 import { TENANTS_MAX } from '../../src/access/tenant-directory.ts'
 import { WEBHOOKS_PER_TENANT_MAX } from '../../src/webhooks/webhook.ts'
 import { ADDRESSED, tableOf } from '../../storage/codec/records.ts'
 import { DIVIDED_KINDS } from '../../storage/scylla/divided-kinds.ts'
+import {
+  ACCOUNT_BUCKETS,
+  LIST_ACCOUNTS_MAX,
+  PROGRAM_ACCOUNTS_MAX,
+  PROGRAM_DATA_BYTES_MAX,
+  SMALL_LIST_ACCOUNTS_MAX
+} from '../../storage/port.ts'
 import {
   eventsByPool,
   log,
@@ -42,6 +50,7 @@ const SUBMISSION_PARTS = 4
 /** A key of a tenant and a signature; names of tenants have 20 characters here. */
 const SIGNATURE_KEY = 22 + 90
 const ENTRY = { entry: 30 + 22 + 9 + SIGNATURE_KEY, version: 16, owner: SIGNATURE_KEY }
+const PROGRAM_ROWS = PROGRAM_ACCOUNTS_MAX / ACCOUNT_BUCKETS
 const SHARD_TENANTS = TENANTS_MAX / 32
 const SHARD_WEBHOOKS = SHARD_TENANTS * WEBHOOKS_PER_TENANT_MAX
 
@@ -135,26 +144,41 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
   })),
   program_accounts: [
     {
-      load: 'a 64th of ten million accounts of 200 bytes; 100 changes a block for a day',
-      rows: 10_000_000 / 64,
-      bytes: { address: ADDRESS, account: 250 },
-      deleted: (100 * BLOCKS_PER_SECOND * DAY) / 64
+      load: 'a 64th of five million accounts with 512 MiB of data, the limits of a program; 48 MiB of superseded versions, the limit; 10,000 changes a second for half an hour',
+      rows: PROGRAM_ROWS,
+      bytes: {
+        address: ADDRESS,
+        account: 17 + (PROGRAM_DATA_BYTES_MAX / ACCOUNT_BUCKETS + SUPERSEDED.bucketBytesMax) / PROGRAM_ROWS
+      },
+      deleted: (10_000 * HOUR) / 2 / ACCOUNT_BUCKETS
     }
   ],
   program_account_index: [
     {
-      load: 'an eighth of three million accounts with one value; 100 changes a block for a day, a tenth of them of that value',
-      rows: 3_000_000 / 8,
+      load: 'an eighth of five million accounts, the limit, all with one value, and a 512th of them with three more; 1,000 changes a second of that value for 20 minutes',
+      rows: PROGRAM_ACCOUNTS_MAX / 8 + (3 * PROGRAM_ACCOUNTS_MAX) / 512,
       bytes: { value: ADDRESS, address: ADDRESS },
-      deleted: (10 * BLOCKS_PER_SECOND * DAY) / 8
+      deleted: (1_000 * HOUR) / 3 / 8
     }
   ],
   holder_rows: [
     {
-      load: '1,200,000 accounts, 40 % of them within one power of two; 7.5 accounts a block change for six hours',
-      rows: 1_200_000 * 0.4,
+      load: 'a small list of 500,000 accounts, the limit, all within one power of two; 7.5 accounts a block change for six hours',
+      rows: SMALL_LIST_ACCOUNTS_MAX,
       bytes: { key: 40, value: 33 },
-      deleted: 7.5 * 0.4 * BLOCKS_PER_SECOND * 6 * HOUR
+      deleted: 7.5 * BLOCKS_PER_SECOND * 6 * HOUR
+    },
+    {
+      load: 'a 16th of ten million accounts, the limit of a list, all within one power of two; 60 accounts a block change for six hours',
+      rows: LIST_ACCOUNTS_MAX / 16,
+      bytes: { key: 40, value: 33 },
+      deleted: (60 * BLOCKS_PER_SECOND * 6 * HOUR) / 16
+    },
+    {
+      load: 'a 64th of these accounts, by address',
+      rows: LIST_ACCOUNTS_MAX / 64,
+      bytes: { key: ADDRESS, value: 41 },
+      deleted: (60 * BLOCKS_PER_SECOND * 6 * HOUR) / 64
     },
     {
       load: 'a log of six minutes, 1 KB a block, and the blocks deleted in six hours',
@@ -247,10 +271,10 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
       bytes: { row: 80, version: 16, document: 2_800 }
     },
     {
-      load: '100,000 keys, the limit; the mean of each row and the row of its unique hash',
+      load: '100,000 keys of 72 MB together, the limits; the mean of each row and the row of its unique hash',
       kinds: ['api-key'],
       rows: 2 * KEYS_MAX,
-      bytes: { row: 41, version: 8, document: 260, owner: 17 }
+      bytes: { row: 41, version: 8, document: KEYS_BYTES_MAX / (2 * KEYS_MAX), owner: 17 }
     },
     {
       load: '10,000 tenants, the limit; the mean of each row and the row of its unique name',

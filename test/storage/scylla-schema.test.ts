@@ -106,12 +106,19 @@ testWithCql(t, 'the schema of a keyspace', async (t, server) => {
       `INSERT INTO ${keyspace}.trades_by_mint (owner, bucket, cursor, epoch, commit, row) VALUES (0x01, 2, 3, 4, 5, 0x06)`
     )
     const before = JSON.stringify(await rows())
-    // Its newest file added this column alone.
-    await raw.execute(`ALTER TABLE ${keyspace}.journal DROP digest`)
+    // Its newest file changed such options alone.
+    const grace = async (): Promise<unknown> =>
+      (
+        await raw.execute(
+          `SELECT gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = '${keyspace}' AND table_name = 'program_accounts'`
+        )
+      ).first()['gc_grace_seconds']
+    await raw.execute(`ALTER TABLE ${keyspace}.program_accounts WITH gc_grace_seconds = 86400`)
     await raw.execute(
       `DELETE FROM ${keyspace}.schema_versions WHERE name = 'millrace' AND version = ${newest}`
     )
     t.strictSame(await applySchema(client, options), files.slice(-1))
+    t.equal(await grace(), 1_800)
     t.equal(JSON.stringify(await rows()), before)
     t.match(before, '"data":[6]')
   })
