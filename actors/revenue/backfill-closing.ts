@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { backoffMs } from '../../machines/backoff.ts'
 import { Documents } from '../../storage/documents.ts'
 import { archivePartition } from '../../src/revenue/archive-document.ts'
-import { ArchiveWriter } from '../../src/revenue/archive-writer.ts'
+import { ArchivePacker } from '../../src/revenue/archive-packer.ts'
 import {
   BACKFILL_ACCOUNT,
   DIFFERENCES_STORED_MAX,
@@ -10,7 +10,7 @@ import {
 } from '../../src/revenue/backfill-document.ts'
 import { checkLedger } from '../../src/revenue/ledger-check.ts'
 import { LedgerReader } from '../../src/revenue/ledger-reader.ts'
-import { united, without, type TimedRange } from '../../src/revenue/slot-ranges.ts'
+import { united, without, type SlotRange, type TimedRange } from '../../src/revenue/slot-ranges.ts'
 import { NO_HISTORY } from '../../src/revenue/watch-history.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import type { LedgerStores } from '../../src/revenue/ledger-stores.ts'
@@ -25,7 +25,6 @@ const DIFFERENT = { floorMs: 10_000, ceilingMs: 3_600_000 }
 /** Ends the reading of a range: sums, and the comparison with the chain. */
 export class BackfillClosing {
   readonly #deps: BackfillDeps
-  readonly #writer: ArchiveWriter
   readonly #accounts: Documents<BackfillAccount, 'open'>
   readonly #watches: WatchedAddresses
   readonly #reader: LedgerReader
@@ -35,13 +34,12 @@ export class BackfillClosing {
   constructor(deps: BackfillDeps) {
     const { documents } = deps.storage
     this.#deps = deps
-    this.#writer = new ArchiveWriter(documents)
     this.#accounts = new Documents(documents, BACKFILL_ACCOUNT)
     this.#watches = new WatchedAddresses(documents)
     this.#reader = new LedgerReader(deps.storage)
   }
 
-  /** Stores the sums of the archive with a range that was read; then shows the rows of the range. */
+  /** Packs the rows of a range that was read, with their sums; then shows them. */
   async sumUp(backfill: ActiveBackfill): Promise<void> {
     const { watched, job } = backfill
     const { history = NO_HISTORY } = watched
@@ -49,15 +47,27 @@ export class BackfillClosing {
     await backfill.save({ generation })
     const read = job.run === null ? [] : job.isImport ? [job.run] : readRanges(job.run, job.unavailable)
     const archived = [...united([...history.archived, ...read])]
-    await this.#writer.sumUp(watched, archived, generation, yieldToEventLoop)
-    const changed = await this.#watches.changeHistory(watched, (now) =>
-      generation > now.generation ? { ...now, archived, generation } : now
-    )
+    const packer = this.#packer()
+    const packed = { staged: read, earlier: history.isPaged ? read : archived }
+    await packer.pack(watched, packed)
+    const changed = await this.#watches.changeHistory(watched, (now) => {
+      if (generation <= now.generation) return now
+      // Rows that another request has imported meanwhile are packed by that one.
+      const isSame = now.requestedAtMs === job.requestedAtMs
+      const restaged = isSame ? timedWithout(now.restaged, read) : now.restaged
+      return { ...now, archived, generation, isPaged: true, restaged }
+    })
     if (changed === null) throw new BackfillReplaced()
     backfill.watched = changed
     await backfill.save({ phase: 'starting', run: null })
     await this.#removeAccounts(backfill)
-    await this.#writer.removeSums(watched, generation)
+    await packer.removePacked(watched, packed)
+  }
+
+  #packer(): ArchivePacker {
+    const { storage, lead } = this.#deps
+    const isOurs = storage.isShared ? async () => lead.isHeld : null
+    return new ArchivePacker(storage, { token: lead.token ?? 1, isOurs }, yieldToEventLoop)
   }
 
   /** Compares the ledger with the chain. Resolves with the milliseconds until the next comparison; 0 if it is equal. */
@@ -99,6 +109,10 @@ export class BackfillClosing {
     }
   }
 }
+
+/** Returns the slots of `ranges` that no range of `removed` has, with unknown times. */
+const timedWithout = (ranges: readonly TimedRange[], removed: readonly SlotRange[]): TimedRange[] =>
+  without(ranges, removed).map((range) => ({ ...range, fromTs: null, toTs: null }))
 
 /** Returns the slots of a range that the node had. */
 function readRanges(run: TimedRange, unavailable: readonly TimedRange[]): readonly TimedRange[] {

@@ -48,7 +48,7 @@ export class BackfillReading {
   constructor(deps: BackfillDeps) {
     this.#deps = deps
     this.#accounts = new Documents(deps.storage.documents, BACKFILL_ACCOUNT)
-    this.#writer = new ArchiveWriter(deps.storage.documents)
+    this.#writer = new ArchiveWriter(deps.storage)
   }
 
   /** Reads some signatures of an account, or ends the range if no account is left. */

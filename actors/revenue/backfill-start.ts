@@ -33,9 +33,9 @@ export class BackfillStart {
   async step(backfill: ActiveBackfill, signal: AbortSignal): Promise<boolean> {
     const { watched, job } = backfill
     const { history = NO_HISTORY } = watched
-    const [imported] = without(history.imported, history.archived)
+    const [imported] = [...without(history.imported, history.archived), ...history.restaged]
     if (imported !== undefined) {
-      const run = { ...imported, fromTs: null, toTs: null }
+      const run = { from: imported.from, to: imported.to, fromTs: null, toTs: null }
       await backfill.save({ phase: 'summing', run, isImport: true })
       return true
     }

@@ -10,6 +10,8 @@ import type { BlockStore, Storage } from '../../storage/port.ts'
 /** Whether this process is the one that writes the ledger. */
 export interface LedgerLead {
   isHeld: boolean
+  /** Fencing token of the process while it writes the ledger. */
+  token?: number
 }
 
 export interface LedgerDeps extends Ports, Pick<SymbolSources, 'names'> {

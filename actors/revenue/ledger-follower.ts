@@ -113,6 +113,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     if (storage.isShared) this.#isOurs = claimed.isOurs
     this.#progress = { ...claimed.progress, holes: [...holesOf(claimed.progress)] }
     this.#visibleSlot = claimed.progress.slot
+    this.#deps.lead.token = token
     this.#deps.lead.isHeld = true
     await this.#watches.list()
     const { slot } = this.#progress

@@ -9,31 +9,61 @@ export interface ArchiveOwner {
   readonly address: string
 }
 
-/** Returns the partition of an archive. An address has no slash. */
-export const archivePartition = ({ tenant, address }: ArchiveOwner): string => `${tenant}/${address}`
+/** Owners of archives of a tenant begin with this text in the store of ledgers. No live ledger does: an address has no slash. */
+export const archivePrefix = ({ tenant }: Pick<ArchiveOwner, 'tenant'>): string => `${tenant}/`
 
-/** Archived entries of an address by one transaction, or by the rewards at one end of a block. They never change. */
-export const ARCHIVE_PIECE = defineDocument({
-  kind: 'ledger-archive-piece',
-  schema: z.object({
-    tenant: z.string(),
-    address: z.string(),
-    slot: z.number(),
-    txIndex: z.number(),
-    /** Position among the pieces of the transaction, from 0. */
-    piece: z.number(),
-    /** Unix seconds. */
-    blockTime: z.number(),
-    entries: z.array(ledgerEntry)
-  }),
-  partition: archivePartition,
-  key: ({ slot, txIndex, piece }) => [slot, txIndex, piece],
-  ttlMs: LEDGER_TTL_MS
+/** Returns the owner of an archive's pages, which is the partition of its documents too. */
+export const archivePartition = (owner: ArchiveOwner): string => archivePrefix(owner) + owner.address
+
+/** Entries of an address by one transaction, or by the rewards at one end of a block. They never change. */
+const archivePiece = z.object({
+  tenant: z.string(),
+  address: z.string(),
+  slot: z.number(),
+  txIndex: z.number(),
+  /** Position among the pieces of the transaction, from 0. */
+  piece: z.number(),
+  /** Unix seconds. */
+  blockTime: z.number(),
+  entries: z.array(ledgerEntry)
 })
-export type ArchivePiece = z.infer<typeof ARCHIVE_PIECE.schema>
+export type ArchivePiece = z.infer<typeof archivePiece>
+
+const keyOfPiece = ({ slot, txIndex, piece }: ArchivePiece): readonly number[] => [slot, txIndex, piece]
 
 /**
- * The sums of an address over a slot's archived entries of a mint, or of all mints, and over the archived entries of all
+ * Slots whose staged entries share a partition: with ten transactions of three entries in every slot they take 60 MB. Tests
+ * compute this bound.
+ */
+export const STAGED_SLOTS = 2_048
+
+/** Returns the partition of the staged entries of a slot. */
+export const stagedPartition = (owner: ArchiveOwner, slot: number): string =>
+  `${archivePartition(owner)}/${Math.floor(slot / STAGED_SLOTS)}`
+
+/**
+ * Archived entries until the rows of their range are all there, in any order. Then they are packed into pages. Several
+ * processes stage them: each is stored on the condition that it is new.
+ */
+export const STAGED_PIECE = defineDocument({
+  kind: 'ledger-staged-piece',
+  schema: archivePiece,
+  partition: (piece) => stagedPartition(piece, piece.slot),
+  key: keyOfPiece,
+  ttlMs: LEDGER_TTL_MS
+})
+
+/** Archived entries that an earlier version has stored. */
+export const ARCHIVE_PIECE = defineDocument({
+  kind: 'ledger-archive-piece',
+  schema: archivePiece,
+  partition: archivePartition,
+  key: keyOfPiece,
+  ttlMs: LEDGER_TTL_MS
+})
+
+/**
+ * Sums of an earlier version: of an address over a slot's archived entries of a mint, or of all mints, and over the archived entries of all
  * slots up to it. A longer archive has new sums, under the next generation: readers change over to them at once.
  */
 export const ARCHIVE_SUM = defineDocument({

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import type { LedgerPage as StoredPage, LedgerStore } from '../../storage/port/ledger.ts'
+import { archivePartition } from './archive-document.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
 import { documentsToOf, holesOf, ledgerProgressIn, type LedgerHoleRange } from './ledger-progress.ts'
 import { segmentsWithin, slotBounds, type SlotWindow, type StoredSegment } from './ledger-segments.ts'
@@ -58,7 +59,7 @@ export class LedgerReader {
 
   constructor({ documents, ledger }: LedgerStores) {
     this.#progress = ledgerProgressIn(documents)
-    this.#lists = new SegmentLists(documents)
+    this.#lists = new SegmentLists({ documents, ledger })
     this.#ledger = ledger
     this.#sums = new WindowSummer(this.#lists, ledger)
   }
@@ -143,7 +144,7 @@ export class LedgerReader {
     const { address } = watched
     const mark = segment.isArchive ? ({ source: 'archive' } as const) : {}
     const parts = segment.isPaged
-      ? this.#pagesIn(address, segment, order, limit)
+      ? this.#pagesIn(watched, segment, order, limit)
       : this.#documentsIn(watched, segment, order, limit)
     for await (const { slot, blockTime, entries } of parts)
       for (const entry of order === 'asc' ? entries : entries.toReversed())
@@ -151,11 +152,13 @@ export class LedgerReader {
   }
 
   async *#pagesIn(
-    owner: string,
-    { from, to }: StoredSegment,
+    watched: WatchedAddress,
+    { from, to, isArchive }: StoredSegment,
     order: 'asc' | 'desc',
     limit: number
   ): AsyncGenerator<LedgerPart, void, undefined> {
+    const { address } = watched
+    const owner = isArchive ? archivePartition(watched) : address
     for (let [first, last] = [from, to]; first <= last;) {
       const pages: readonly StoredPage[] = await this.#ledger.pages(owner, {
         from: first,
@@ -163,7 +166,7 @@ export class LedgerReader {
         order,
         limit
       })
-      for (const page of pages) yield partOf(page)
+      for (const page of pages) yield partOf({ ...page, owner: address })
       if (pages.length < limit) return
       if (order === 'asc') first = pages.at(-1)!.slot + 1
       else last = pages.at(-1)!.slot - 1

@@ -1,4 +1,5 @@
-import type { SegmentLists, TimeWindow } from './segment-lists.ts'
+import type { TimeWindow } from './archived-times.ts'
+import type { SegmentLists } from './segment-lists.ts'
 import { segmentsOf, type LedgerSegment } from './watch-history.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
@@ -28,15 +29,11 @@ export async function segmentsWithin(
 ): Promise<readonly StoredSegment[]> {
   const { times } = window
   const segments = segmentsOf(watched)
+  const layout = { documentsTo, isArchivePaged: watched.history?.isPaged ?? false }
   if (times === undefined || !segments.some(({ isArchive }) => isArchive))
-    return storedSegments(segments, window, window, documentsTo)
+    return storedSegments(segments, window, window, layout)
   const archived = await lists.archivedSlots(watched, times)
-  return storedSegments(
-    segments,
-    window,
-    archived && { from: archived.from, until: archived.to },
-    documentsTo
-  )
+  return storedSegments(segments, window, archived && { from: archived.from, until: archived.to }, layout)
 }
 
 /** Returns the segments of a ledger without archived entries, or null if it has some. */
@@ -47,28 +44,24 @@ export function liveSegments(
 ): readonly StoredSegment[] | null {
   const segments = segmentsOf(watched)
   if (segments.some(({ isArchive }) => isArchive)) return null
-  return storedSegments(segments, window, null, documentsTo)
+  return storedSegments(segments, window, null, { documentsTo, isArchivePaged: false })
 }
 
 function storedSegments(
   segments: readonly LedgerSegment[],
   live: SlotWindow,
   archived: SlotWindow | null,
-  documentsTo: number
+  { documentsTo, isArchivePaged }: { readonly documentsTo: number; readonly isArchivePaged: boolean }
 ): readonly StoredSegment[] {
   return segments.flatMap((segment) => {
     const slots = segment.isArchive ? archived : live
     if (slots === null) return []
     const from = Math.max(segment.from, slots.from)
     const to = Math.min(segment.to, slots.until ?? Infinity)
-    const documents = {
-      ...segment,
-      from,
-      to: segment.isArchive ? to : Math.min(to, documentsTo),
-      isPaged: false
-    }
+    if (segment.isArchive) return [{ ...segment, from, to, isPaged: isArchivePaged }].filter(isFilled)
+    const documents = { ...segment, from, to: Math.min(to, documentsTo), isPaged: false }
     const pages = { ...segment, from: Math.max(from, documentsTo + 1), to, isPaged: true }
-    return (segment.isArchive ? [documents] : [documents, pages]).filter(isFilled)
+    return [documents, pages].filter(isFilled)
   })
 }
 

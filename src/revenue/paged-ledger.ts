@@ -29,6 +29,20 @@ export interface LedgerWriting {
   readonly isOurs: (() => Promise<boolean>) | null
 }
 
+/** Pages of one write of `insert`: 64 of a busy wallet are 64 KB. */
+const PAGES_PER_WRITE = 64
+
+/** A set of ledgers, such as the archives of a tenant. */
+export interface LedgerSet {
+  /** The owner of a ledger's rows in the store is its address after this text. */
+  readonly prefix: string
+  /** Lets other work run between two reads of a long ledger. */
+  readonly pause: () => Promise<void>
+}
+
+/** The ledgers of watched addresses. */
+const LIVE: LedgerSet = { prefix: '', pause: async () => undefined }
+
 /** Rows that a new page adds to the store. */
 interface Appended {
   readonly page: LedgerPage
@@ -49,11 +63,14 @@ interface Appended {
 export class PagedLedger {
   readonly #store: LedgerStore
   readonly #writing: LedgerWriting
+  readonly #set: LedgerSet
+  /** Ledgers by owner. */
   readonly #open = new Map<string, OpenLedger>()
 
-  constructor(store: LedgerStore, writing: LedgerWriting) {
+  constructor(store: LedgerStore, writing: LedgerWriting, set: LedgerSet = LIVE) {
     this.#store = store
     this.#writing = writing
+    this.#set = set
   }
 
   /**
@@ -65,7 +82,7 @@ export class PagedLedger {
     const appended: Appended[] = []
     for (let from = 0; from < parts.length; from += AT_ONCE) {
       const some = parts.slice(from, from + AT_ONCE).map(async (part) => {
-        const ledger = await this.#opened(part.address)
+        const ledger = await this.#opened(this.#ownerOf(part.address))
         // After a lost fork, the mark may be above the newest page that is left.
         if (part.slot <= ledger.newest || part.slot < ledger.mark.sealedTo) return this.#putLate(part)
         appended.push(await this.#appended(part, ledger))
@@ -79,14 +96,15 @@ export class PagedLedger {
 
   /** Deletes the pages of an address after a slot, as `LedgerWriter.rollBack` does. */
   async rollBack(address: string, after: number, removing: Removing): Promise<void> {
-    if ((await this.#newest(address, after)) === null) return
+    const owner = this.#ownerOf(address)
+    if ((await this.#newest(owner, after)) === null) return
     if (!(await this.#isOurs())) return
-    await this.#edit(address, after + 1, async () => {
+    await this.#edit(owner, after + 1, async () => {
       for (;;) {
-        const page = await this.#newest(address, after)
+        const page = await this.#newest(owner, after)
         // After the read, so that no other process has written the page.
         if (page === null || !(await this.#isOurs())) return
-        await removing(partOf(page))
+        await removing(this.#partOf(page))
         await this.#drop(page)
       }
     })
@@ -95,24 +113,48 @@ export class PagedLedger {
   /** Yields the pages of an address, the newest first. */
   async *newestFirst(address: string): AsyncGenerator<LedgerPart, void, undefined> {
     for (let to = Number.MAX_SAFE_INTEGER; to >= 0;) {
-      const pages = await this.#store.pages(address, { from: 0, to, order: 'desc', limit: 2 })
-      for (const page of pages) yield partOf(page)
+      const pages = await this.#store.pages(this.#ownerOf(address), { from: 0, to, order: 'desc', limit: 2 })
+      for (const page of pages) yield this.#partOf(page)
       to = pages.length === 0 ? -1 : pages.at(-1)!.slot - 1
     }
   }
 
   /** Deletes the entries of a block. */
   async remove({ address, slot, blockhash }: Omit<LedgerPart, 'entries'>): Promise<void> {
-    const page = await this.#at(address, slot)
-    if (page === null || partOf(page).blockhash !== blockhash) return
-    await this.#edit(address, slot, () => this.#drop(page))
+    const owner = this.#ownerOf(address)
+    const page = await this.#at(owner, slot)
+    if (page === null || this.#partOf(page).blockhash !== blockhash) return
+    await this.#edit(owner, slot, () => this.#drop(page))
+  }
+
+  /**
+   * Stores blocks of an address, in place of pages of their slots, and the sums with them. The first part has the lowest slot.
+   * May be repeated after a crash, and then completes the work.
+   */
+  async insert(address: string, parts: AsyncGenerator<LedgerPart, void>): Promise<void> {
+    const first = await parts.next()
+    if (first.done === true) return
+    const owner = this.#ownerOf(address)
+    const pageOf = (part: LedgerPart): LedgerPage => ({ owner, slot: part.slot, value: packPage(part).value })
+    await this.#edit(owner, first.value.slot, async () => {
+      let pages = [pageOf(first.value)]
+      for await (const part of parts) {
+        if (pages.length === PAGES_PER_WRITE) {
+          await this.#store.put({ token: this.#token, pages })
+          pages = []
+        }
+        pages.push(pageOf(part))
+      }
+      await this.#store.put({ token: this.#token, pages })
+    })
   }
 
   async #putLate(part: LedgerPart): Promise<LedgerPart> {
-    const page = await this.#at(part.address, part.slot)
-    if (page !== null) return partOf(page)
-    await this.#edit(part.address, part.slot, async () => {
-      const { address: owner, slot } = part
+    const owner = this.#ownerOf(part.address)
+    const page = await this.#at(owner, part.slot)
+    if (page !== null) return this.#partOf(page)
+    await this.#edit(owner, part.slot, async () => {
+      const { slot } = part
       await this.#store.put({ token: this.#token, pages: [{ owner, slot, value: packPage(part).value }] })
     })
     return part
@@ -120,7 +162,8 @@ export class PagedLedger {
 
   /** Returns what a page after the newest adds: it completes the sums of ranges that end before it. */
   async #appended(part: LedgerPart, { mark, pages }: OpenLedger): Promise<Appended> {
-    const { address: owner, slot } = part
+    const owner = this.#ownerOf(part.address)
+    const { slot } = part
     const { value, sums: own } = packPage(part)
     const page = { owner, slot, value }
     const added = { number: slot, sums: own }
@@ -164,72 +207,73 @@ export class PagedLedger {
     for (const { page, ledger } of appended) this.#remember(page.owner, ledger)
   }
 
-  /** Changes pages of an address from a slot on (P2, P3). */
-  async #edit(address: string, from: number, change: () => Promise<void>): Promise<void> {
-    this.#open.delete(address)
-    const [value] = await this.#store.marks([address])
+  /** Changes pages of an owner from a slot on (P2, P3). */
+  async #edit(owner: string, from: number, change: () => Promise<void>): Promise<void> {
+    this.#open.delete(owner)
+    const [value] = await this.#store.marks([owner])
     const mark = markIn(value!)
     const lowered = {
       ...mark,
       sealedTo: Math.min(mark.sealedTo, rangeStart(from)),
       edits: mark.edits + 1
     }
-    await this.#putMark(address, lowered)
+    await this.#putMark(owner, lowered)
     await change()
     if (!(await this.#isOurs())) return
-    const ledger = await this.#opened(address)
-    this.#open.delete(address)
-    await this.#putMark(address, { ...ledger.mark, edits: ledger.mark.edits + 1 })
+    const ledger = await this.#opened(owner)
+    this.#open.delete(owner)
+    await this.#putMark(owner, { ...ledger.mark, edits: ledger.mark.edits + 1 })
   }
 
   /** Opens a ledger for its next page. Completes its sums up to the range of the newest page. */
-  async #opened(address: string): Promise<OpenLedger> {
-    const known = this.#open.get(address)
+  async #opened(owner: string): Promise<OpenLedger> {
+    const known = this.#open.get(owner)
     if (known !== undefined) return known
-    const [value] = await this.#store.marks([address])
+    const [value] = await this.#store.marks([owner])
     let mark = markIn(value!)
     let pages: readonly NumberedSums[] = []
     for (let from = mark.sealedTo; ;) {
       const to = Number.MAX_SAFE_INTEGER
-      const found = await this.#store.pages(address, { from, to, order: 'asc', limit: PAGES_PER_READ })
+      const found = await this.#store.pages(owner, { from, to, order: 'asc', limit: PAGES_PER_READ })
       pages = [...pages, ...found.map(({ slot, value: page }) => ({ number: slot, sums: sumsIn(page) }))]
       const last = pages.at(-1)
       if (last === undefined) break
       if (rangeStart(last.number) > mark.sealedTo && (await this.#isOurs())) {
-        const { sums, raised } = await this.#seal(address, pages, mark, rangeStart(last.number))
+        const { sums, raised } = await this.#seal(owner, pages, mark, rangeStart(last.number))
         await this.#store.put({
           token: this.#token,
           sums,
-          marks: [{ owner: address, value: packMark(raised) }]
+          marks: [{ owner, value: packMark(raised) }]
         })
         mark = raised
         pages = pages.filter(({ number }) => number >= raised.sealedTo)
       }
       if (found.length < PAGES_PER_READ) break
       from = last.number + 1
+      await this.#set.pause()
     }
-    const newest = pages.at(-1)?.number ?? (await this.#newest(address, -1))?.slot ?? -1
+    const newest = pages.at(-1)?.number ?? (await this.#newest(owner, -1))?.slot ?? -1
     const ledger = { newest, mark, pages }
-    this.#remember(address, ledger)
+    this.#remember(owner, ledger)
     return ledger
   }
 
-  #remember(address: string, ledger: OpenLedger): void {
-    this.#open.delete(address)
-    this.#open.set(address, ledger)
+  #remember(owner: string, ledger: OpenLedger): void {
+    this.#open.delete(owner)
+    this.#open.set(owner, ledger)
     if (this.#open.size <= OPEN_MAX) return
     // The oldest entry comes first.
     for (const oldest of this.#open.keys().take(1)) this.#open.delete(oldest)
   }
 
-  async #newest(address: string, after: number): Promise<LedgerPage | null> {
+  async #newest(owner: string, after: number): Promise<LedgerPage | null> {
     const to = Number.MAX_SAFE_INTEGER
-    const [page] = await this.#store.pages(address, { from: after + 1, to, order: 'desc', limit: 1 })
+    const [page] = await this.#store.pages(owner, { from: after + 1, to, order: 'desc', limit: 1 })
     return page ?? null
   }
 
-  async #at(address: string, slot: number): Promise<LedgerPage | null> {
-    const [page] = await this.#store.pages(address, { from: slot, to: slot, order: 'asc', limit: 1 })
+  async #at(owner: string, slot: number): Promise<LedgerPage | null> {
+    const [page] = await this.#store.pages(owner, { from: slot, to: slot, order: 'asc', limit: 1 })
     return page ?? null
   }
 
@@ -239,6 +283,14 @@ export class PagedLedger {
 
   #putMark(owner: string, mark: SumMark): Promise<void> {
     return this.#store.put({ token: this.#token, marks: [{ owner, value: packMark(mark) }] })
+  }
+
+  #ownerOf(address: string): string {
+    return this.#set.prefix + address
+  }
+
+  #partOf(page: LedgerPage): LedgerPart {
+    return partOf({ ...page, owner: page.owner.slice(this.#set.prefix.length) })
   }
 
   async #isOurs(): Promise<boolean> {

@@ -1,7 +1,9 @@
-import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type ListOptions, type Page } from '../../storage/documents.ts'
+import type { LedgerStore } from '../../storage/port/ledger.ts'
 import { ARCHIVE_PIECE, ARCHIVE_SUM, archivePartition } from './archive-document.ts'
+import { slotsBetween, type TimeWindow } from './archived-times.ts'
 import { LEDGER_PIECE, LEDGER_SUM, type LedgerPiece, type LedgerSum } from './ledger-document.ts'
+import type { LedgerStores } from './ledger-stores.ts'
 import type { LedgerSegment } from './watch-history.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
@@ -19,20 +21,16 @@ export interface SumList {
   readonly list: ListSegment<StoredSums>
 }
 
-/** Block times, unix seconds: `from` is included, `to` is not. */
-export interface TimeWindow {
-  readonly from: number
-  readonly to: number
-}
-
-/** The entries and sums of segments of ledgers that are documents: archived ones, and live ones of an earlier version. */
+/** The entries and sums of segments of ledgers that an earlier version has stored as documents, live and archived ones. */
 export class SegmentLists {
   readonly #live: Documents<LedgerPiece>
   readonly #liveSums: Documents<LedgerSum>
   readonly #archived
   readonly #archivedSums
+  readonly #ledger: LedgerStore
 
-  constructor(store: DocumentStore) {
+  constructor({ documents: store, ledger }: LedgerStores) {
+    this.#ledger = ledger
     this.#live = new Documents(store, LEDGER_PIECE)
     this.#liveSums = new Documents(store, LEDGER_SUM)
     this.#archived = new Documents(store, ARCHIVE_PIECE)
@@ -62,8 +60,11 @@ export class SegmentLists {
   /** Returns the first and the last slot with archived entries between two block times; null if the archive has no such entry. */
   async archivedSlots(
     watched: WatchedAddress,
-    { from, to }: TimeWindow
+    window: TimeWindow
   ): Promise<{ readonly from: number; readonly to: number } | null> {
+    if (watched.history?.isPaged === true)
+      return slotsBetween(this.#ledger, archivePartition(watched), window)
+    const { from, to } = window
     const prefix = [watched.history?.generation ?? 0]
     const range = {
       prefix,

@@ -47,12 +47,16 @@ export const watchHistory = z.object({
   requestedAtMs: z.number(),
   /** Slots whose rows were imported from files, ascending; they become archived once their sums are stored. */
   imported: z.array(timedRange).default([]),
+  /** Archived slots of which rows were imported afterwards, ascending: their pages are stored again. */
+  restaged: z.array(timedRange).default([]),
   /** Rows that were imported from files. */
   importedRows: z.number().default(0),
   /** Slots whose archived rows are stored, ascending. */
   archived: z.array(timedRange),
-  /** Generation of the sums of the archived rows; 0 before the first. */
+  /** Number of the archived ranges, which grows with each further one; 0 before the first. */
   generation: z.number(),
+  /** Whether the archived rows are pages. Those of an earlier version are documents until another range is archived. */
+  isPaged: z.boolean().default(false),
   /** Slots after `captureFrom` in which the tenant did not watch the address, ascending. */
   absences: z.array(timedRange),
   /** The ledger of the previous watch, until the ledger of this one begins and continues it. */
@@ -64,9 +68,11 @@ export const NO_HISTORY: WatchHistory = {
   since: null,
   requestedAtMs: 0,
   imported: [],
+  restaged: [],
   importedRows: 0,
   archived: [],
   generation: 0,
+  isPaged: false,
   absences: [],
   resumes: null
 }

@@ -10,7 +10,7 @@ import {
   type EndedWatch,
   type WatchedAddress
 } from './watched-address.ts'
-import { united, type SlotRange } from './slot-ranges.ts'
+import { united, without, type SlotRange, type TimedRange } from './slot-ranges.ts'
 import {
   begun,
   IMPORTED_MAX,
@@ -113,7 +113,7 @@ export class WatchedAddresses {
     ranges: readonly SlotRange[],
     requestedAtMs: number
   ): Promise<WatchedAddress | null> {
-    const timed = ranges.map((range) => ({ ...range, fromTs: null, toTs: null }))
+    const timed = ranges.map(untimed)
     const watched = await this.get(tenant, address)
     if (isRequested(watched, requestedAtMs)) return watched
     const { imported, since } = watched.history ?? NO_HISTORY
@@ -122,7 +122,10 @@ export class WatchedAddresses {
     const start = since ?? { slot: all[0]?.from ?? 0, ts: null }
     return this.#request(tenant, address, (value) => {
       const changed = requested(value, start, requestedAtMs)
-      return { ...changed, history: { ...changed.history!, imported: all } }
+      const history = changed.history!
+      const again = without(timed, without(timed, history.archived)).map(untimed)
+      const restaged = [...united([...history.restaged, ...again])]
+      return { ...changed, history: { ...history, imported: all, restaged } }
     })
   }
 
@@ -268,6 +271,8 @@ export class WatchedAddresses {
     return page.documents
   }
 }
+
+const untimed = (range: SlotRange): TimedRange => ({ ...range, fromTs: null, toTs: null })
 
 /** Returns a watch with a new request for its history. */
 const isRequested = ({ history = NO_HISTORY }: WatchedAddress, requestedAtMs: number): boolean =>

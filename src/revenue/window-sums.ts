@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import type { LedgerStore } from '../../storage/port/ledger.ts'
+import { archivePartition } from './archive-document.ts'
 import { documentSums } from './document-sums.ts'
 import { liveSegments, segmentsWithin, type SlotWindow, type StoredSegment } from './ledger-segments.ts'
 import type { Sums } from './ledger-document.ts'
@@ -14,6 +15,9 @@ import type { WatchedAddress } from './watched-address.ts'
 const LEDGERS_AT_ONCE = 16
 /** Ledgers that are summed up from memory before other work runs: 1 ms. */
 const LEDGERS_PER_SLICE = 50
+
+/** Archived slots are stored completely before they are read. */
+const ARCHIVE_EXTENT: LedgerExtent = { end: Number.MAX_SAFE_INTEGER, edits: 0 }
 
 /** The sums of a window. */
 export interface WindowSums {
@@ -102,15 +106,32 @@ export class WindowSummer {
       lastAt = Math.max(lastAt ?? 0, found.lastAt)
       for (const each of found.byMint) addTo(byMint, each)
     }
-    for (const { from, to } of segments.filter(isPagedSegment))
+    const paged = segments.filter(({ isPaged }) => isPaged)
+    const archived = await this.#archived(
+      watched,
+      paged.filter(({ isArchive }) => isArchive)
+    )
+    for (const { from, to } of paged.filter(({ isArchive }) => !isArchive))
       await this.#paged.add(totals, watched.address, mark, { from, to: to + 1 }, extent)
-    for (const each of totals.sums()) addTo(byMint, each)
-    const newest = totals.lastAt === null ? lastAt : Math.max(lastAt ?? 0, totals.lastAt)
-    return windowOf([...byMint.values()], newest, hasArchived)
+    hasArchived ||= archived.lastAt !== null
+    for (const each of [archived, totals]) {
+      for (const sums of each.sums()) addTo(byMint, sums)
+      if (each.lastAt !== null) lastAt = Math.max(lastAt ?? 0, each.lastAt)
+    }
+    return windowOf([...byMint.values()], lastAt, hasArchived)
+  }
+
+  /** Sums up archived pages. Those of a slot never change once it is archived. */
+  async #archived(watched: WatchedAddress, segments: readonly StoredSegment[]): Promise<MintTotals> {
+    const totals = new MintTotals()
+    if (segments.length === 0) return totals
+    const owner = archivePartition(watched)
+    const [mark] = await this.#paged.marks([owner])
+    for (const { from, to } of segments)
+      await this.#paged.add(totals, owner, mark!, { from, to: to + 1 }, ARCHIVE_EXTENT)
+    return totals
   }
 }
-
-const isPagedSegment = ({ isPaged }: StoredSegment): boolean => isPaged
 
 function addTo(byMint: Map<string, MintSums>, { mint, decimals, sums }: MintSums): void {
   byMint.set(mint, { mint, decimals, sums: plus(byMint.get(mint)?.sums ?? NO_SUMS, sums) })

@@ -171,12 +171,18 @@ export class LedgerTable implements LedgerStore {
   }
 }
 
-/** Lists the first pages up to the end of a stretch, and the sums of ranges that end up to it. */
+/**
+ * Lists the first pages of a stretch, and the sums of ranges that end within it. Earlier stretches have entries of their own:
+ * those of an imported history were written later than the ones after them.
+ */
 async function expiredRows(view: View, { owner, stretch }: LedgerStretch, limit: number): Promise<Key[]> {
-  const end = (stretch + 1) * STRETCH_SLOTS
+  const start = stretch * STRETCH_SLOTS
+  const end = start + STRETCH_SLOTS
   const ranges = [
-    ledgerPageKeys(owner, 0, end - 1),
-    ...LEDGER_SUM_SLOTS.map((slots, level) => ledgerSumKeys(owner, level, 0, Math.floor(end / slots)))
+    ledgerPageKeys(owner, start, end - 1),
+    ...LEDGER_SUM_SLOTS.map((slots, level) =>
+      ledgerSumKeys(owner, level, Math.floor(start / slots), Math.floor(end / slots))
+    )
   ]
   const keys: Key[] = []
   for (const range of ranges)

@@ -1,10 +1,10 @@
-import t from 'tap'
-import { ArchiveWriter } from '../../src/revenue/archive-writer.ts'
+import t, { type Test } from 'tap'
 import { BACKFILL_JOB, newJob, type BackfillJob } from '../../src/revenue/backfill-document.ts'
 import type { WatchHistory } from '../../src/revenue/watch-history.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import { Documents } from '../../storage/documents.ts'
 import { NOON } from '../market/world.ts'
+import { packArchive, putEarlierArchive } from './earlier-archive.ts'
 import { ALICE, BOB, entry, revenueClient, signatureOf, type RevenueClient } from './revenue-client.ts'
 
 const ACCOUNTS = '/v1/revenue/accounts'
@@ -12,21 +12,25 @@ const COVERAGE = '/v1/revenue/coverage'
 const EVENTS = '/v1/revenue/events'
 const OWNER = { tenant: 'acme', address: ALICE }
 
-/** Archives rows of Alice at some slots, and their sums. */
-async function archive(app: RevenueClient, slots: readonly number[], history: Partial<WatchHistory>) {
-  const writer = new ArchiveWriter(app.storage.documents)
-  for (const slot of slots)
-    await writer.put(OWNER, {
-      slot,
-      blockTime: NOON + slot,
-      entries: [entry({ signature: signatureOf(slot), txIndex: slot % 3 })]
-    })
+/** Archives rows of Alice at some slots, and their sums; as pages, or as documents of an earlier version. */
+async function archive(
+  app: RevenueClient,
+  slots: readonly number[],
+  history: Partial<WatchHistory>,
+  isPaged = true
+) {
+  const parts = slots.map((slot) => ({
+    slot,
+    blockTime: NOON + slot,
+    entries: [entry({ signature: signatureOf(slot), txIndex: slot % 3 })]
+  }))
   const registry = new WatchedAddresses(app.storage.documents)
   const watched = await registry.get('acme', ALICE)
   const archived = history.archived ?? watched.history!.archived
   const generation = (watched.history?.generation ?? 0) + 1
-  await writer.sumUp(OWNER, archived, generation, async () => undefined)
-  await registry.changeHistory(watched, (now) => ({ ...now, ...history, generation }))
+  if (isPaged) await packArchive(app.storage, OWNER, parts, archived)
+  else await putEarlierArchive(app.storage.documents, OWNER, parts, generation)
+  await registry.changeHistory(watched, (now) => ({ ...now, ...history, generation, isPaged }))
 }
 
 /** Stores the checkpoint of Alice's request. */
@@ -135,11 +139,16 @@ t.test('while a history is read, the status says so, and the slots are a gap', a
 })
 
 t.test('archived rows are in lists, sums and coverage, once the ledger equals the chain', async (t) => {
+  for (const isPaged of [true, false])
+    await t.test(isPaged ? 'as pages' : 'as documents of an earlier version', (t) => shown(t, isPaged))
+})
+
+async function shown(t: Test, isPaged: boolean): Promise<void> {
   const app = await revenueClient(t)
   await app.watch(ALICE, 100, { since: 10 })
   await app.watch(BOB, 100)
   const times = { fromTs: NOON + 10, toTs: NOON + 99 }
-  await archive(app, [20, 30, 60, 99], { archived: [{ from: 10, to: 99, ...times }] })
+  await archive(app, [20, 30, 60, 99], { archived: [{ from: 10, to: 99, ...times }] }, isPaged)
   await app.ledger(ALICE, [
     { slot: 60, entries: [entry({ signature: signatureOf(60), kind: 'other' })] },
     { slot: 120, entries: [entry({ signature: signatureOf(120) })] }
@@ -202,7 +211,7 @@ t.test('archived rows are in lists, sums and coverage, once the ledger equals th
   t.notHas(await totals(80), 'source')
   t.match(await totals(170), { totals: { events: 4 }, source: 'archive' })
   t.match(await totals(86_400), { totals: { events: 5 }, source: 'archive' })
-})
+}
 
 t.test('what a node lacks is a gap, and a ledger that differs from the chain is not complete', async (t) => {
   const app = await revenueClient(t)

@@ -1,6 +1,7 @@
 import { SUPERSEDED } from '../../actors/program-accounts/mirrored-accounts.ts'
 import { KEYS_BYTES_MAX, KEYS_MAX } from '../../src/access/key-directory.ts'
 import { TENANTS_MAX } from '../../src/access/tenant-directory.ts'
+import { STAGED_SLOTS } from '../../src/revenue/archive-document.ts'
 import { WEBHOOKS_PER_TENANT_MAX } from '../../src/webhooks/webhook.ts'
 import { ADDRESSED, tableOf } from '../../storage/codec/records.ts'
 import { DIVIDED_KINDS } from '../../storage/scylla/divided-kinds.ts'
@@ -314,6 +315,13 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
       bytes: { row: 50, version: 16, document: 2_000 }
     },
     {
+      load: 'ten transactions of three entries in every slot of a quarter of an hour, those of imported history until they are packed, and deleted',
+      kinds: ['ledger-staged-piece'],
+      rows: 10 * STAGED_SLOTS,
+      bytes: { row: 30, version: 16, document: 2_300 },
+      deleted: 10 * STAGED_SLOTS
+    },
+    {
       load: '1,000 processes, and 10,000 that ended within ten days',
       kinds: ['fleet-process'],
       rows: 1_000,
@@ -372,7 +380,7 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
     },
     { load: 'six times the entries of that wallet', rows: 8_192, bytes: { value: 12_000 } }
   ],
-  ledger_pages_buckets: [{ load: 'each bucket of 400 days', rows: 10_600 }],
+  ledger_pages_buckets: [{ load: 'each bucket of five years of imported history', rows: 48_200 }],
   ledger_sums: [
     { load: 'ten mints in each of 128 ranges', rows: 128, bytes: { value: 700 } },
     { load: '10,000 mints in each of 128 ranges', rows: 128, bytes: { value: 700_000 } }

@@ -65,7 +65,7 @@ export const revenueArchiveRoutes: FastifyPluginAsync<
   Pick<RevenueNeeds, 'storage' | 'cash' | 'clock' | 'watchedChanged'>
 > = async (app, { storage, cash, clock, watchedChanged }) => {
   const registry = new WatchedAddresses(storage.documents)
-  const writer = new ArchiveWriter(storage.documents)
+  const writer = new ArchiveWriter(storage)
   const prices = new LedgerPrices(storage, cash)
 
   /** Stores rows. Resolves with the number of those that were new. */
