@@ -23,7 +23,7 @@ const LOSSES: ReadonlySet<number> = new Set([CODES.unavailableException, CODES.i
  * A write that ended so may have been done or not.
  */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof errors.ResponseError) return PASSING.has(error.code)
+  if (error instanceof errors.ResponseError) return PASSING.has(error.code) && !isOfDroppedTable(error)
   return (
     error instanceof errors.NoHostAvailableError ||
     error instanceof errors.OperationTimedOutError ||
@@ -45,12 +45,14 @@ export function isLoss(error: unknown): boolean {
 /** Tells whether a statement was refused because an object that it names does not exist. */
 export function isMissing(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error
-  return (
-    cause instanceof errors.ResponseError &&
-    cause.code === Number(CODES.invalid) &&
-    /does not exist|unconfigured table/i.test(cause.message)
-  )
+  if (!(cause instanceof errors.ResponseError)) return false
+  if (isOfDroppedTable(cause)) return true
+  return cause.code === Number(CODES.invalid) && /does not exist|unconfigured table/i.test(cause.message)
 }
+
+/** Tells whether Cassandra has refused a prepared statement because its table was dropped: with an error of the server. */
+const isOfDroppedTable = ({ code, message }: errors.ResponseError): boolean =>
+  code === Number(CODES.serverError) && message.includes('Unknown CF ')
 
 /** Tells whether a statement was refused because a column that it adds exists. */
 export const isThere = (error: unknown): boolean =>

@@ -28,13 +28,15 @@ export interface CassandraNodeOptions {
   readonly durable: boolean
   /** Whether it is never started again. Its system tables are then not flushed by each change of a schema. */
   readonly disposable: boolean
+  /** Port of this machine for nodetool; null for none. */
+  readonly jmxPort: number | null
   readonly folder: string
   readonly jars: string
 }
 
 /** Writes the configuration of an Apache Cassandra node and returns the command that starts it. */
 export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
-  const { folder, jars, address, port } = options
+  const { folder, jars, address, port, jmxPort } = options
   const settings = join(folder, 'cassandra.yaml')
   const logging = join(folder, 'logback.xml')
   const temporary = join(folder, 'tmp')
@@ -49,6 +51,7 @@ export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
       '-XX:+UseSerialGC',
       ...(options.fast ? [] : ['-XX:TieredStopAtLevel=1']),
       ...(options.disposable ? DISPOSABLE : []),
+      ...(jmxPort === null ? [] : [`-Dcassandra.jmx.local.port=${jmxPort}`]),
       `-Djava.io.tmpdir=${temporary}`,
       `-Dcassandra.config=file://${settings}`,
       `-Dcassandra.storagedir=${folder}`,
@@ -64,6 +67,9 @@ export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
   }
 }
 
+/** Returns the folder of a node's tables. */
+export const dataFolderOf = (folder: string): string => join(folder, 'data')
+
 /** The settings are written as JSON, which is valid YAML. */
 function settingsOf(options: CassandraNodeOptions): string {
   const { address, port, storagePort, seeds, token, authentication, durable, folder } = options
@@ -72,7 +78,7 @@ function settingsOf(options: CassandraNodeOptions): string {
     num_tokens: 1,
     initial_token: token.toString(),
     partitioner: 'org.apache.cassandra.dht.Murmur3Partitioner',
-    data_file_directories: [join(folder, 'data')],
+    data_file_directories: [dataFolderOf(folder)],
     commitlog_directory: join(folder, 'commitlog'),
     saved_caches_directory: join(folder, 'saved_caches'),
     hints_directory: join(folder, 'hints'),
@@ -153,7 +159,13 @@ const OPENED = [
   'jdk.management/com.sun.management.internal'
 ]
 
-/** The modules of Cassandra's own options for Java 17; the other options shorten the start. */
+/** Cassandra's own options for Java 17, which its tools need too. */
+export const MODULES: readonly string[] = [
+  ...EXPORTED.map((name) => `--add-exports=${name}=ALL-UNNAMED`),
+  ...OPENED.map((name) => `--add-opens=${name}=ALL-UNNAMED`)
+]
+
+/** Options that shorten the start. */
 const OPTIONS = [
   '-Dcassandra-foreground=yes',
   '-Dcassandra.ring_delay_ms=0',
@@ -162,6 +174,5 @@ const OPTIONS = [
   '-Dcassandra.size_recorder_interval=15',
   '-Djdk.attach.allowAttachSelf=true',
   '-Dio.netty.tryReflectionSetAccessible=true',
-  ...EXPORTED.map((name) => `--add-exports=${name}=ALL-UNNAMED`),
-  ...OPENED.map((name) => `--add-opens=${name}=ALL-UNNAMED`)
+  ...MODULES
 ]

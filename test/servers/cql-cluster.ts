@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { types } from 'cassandra-driver'
 import { cassandraJars } from './cassandra-jars.ts'
-import { cassandraNode } from './cassandra-node.ts'
+import { cassandraNode, dataFolderOf, type CassandraNodeOptions } from './cassandra-node.ts'
 import { freePort } from './free-port.ts'
 import { endClient, plainClient } from './plain-client.ts'
-import { makeServerFolder, removeServerFolder, ServerProcess, type ServerCommand } from './server-process.ts'
+import { makeServerFolder, removeServerFolder, ServerProcess } from './server-process.ts'
 
 export const CQL_DATACENTER = 'datacenter1'
 /** The superuser that Cassandra creates if it requires authentication. */
@@ -28,15 +28,26 @@ export interface CqlClusterOptions {
    * the CPU time. False by default.
    */
   readonly disposable?: boolean
+  /** Whether nodetool reaches the nodes, as `writeCassandraTools` needs. False by default. */
+  readonly hasTools?: boolean
 }
 
 /** One node, killed and paused separately from the others. Its data survives a kill. */
 export class CqlNode extends ServerProcess {
   readonly address: string
+  /** Folder of its tables. */
+  readonly dataFolder: string
+  /** Port for nodetool, or null. */
+  readonly jmxPort: number | null
+  readonly jars: string
 
-  constructor(command: ServerCommand) {
+  constructor(options: CassandraNodeOptions) {
+    const command = cassandraNode(options)
     super(command)
     this.address = command.address
+    this.dataFolder = dataFolderOf(options.folder)
+    this.jmxPort = options.jmxPort
+    this.jars = options.jars
   }
 }
 
@@ -63,19 +74,27 @@ export class CqlCluster {
       authentication = false,
       fast = false,
       durable = false,
-      disposable = false
+      disposable = false,
+      hasTools = false
     } = options
     const jars = await cassandraJars()
     const addresses = Array.from({ length: count }, (_, index) => `127.0.0.${index + 1}`)
     const port = await freePort(addresses)
     const storagePort = await freePort(addresses)
+    const jmxPort = hasTools ? await freePort(['127.0.0.1'], count) : null
     const folder = makeServerFolder('cassandra')
     const nodes = addresses.map((address, index) => {
       const own = join(folder, `node${index + 1}`)
       mkdirSync(own)
       const token = -(2n ** 63n) + (2n ** 64n / BigInt(count)) * BigInt(index)
       const shared = { port, storagePort, seeds: addresses, authentication, fast, durable, disposable, jars }
-      return new CqlNode(cassandraNode({ ...shared, address, token, folder: own }))
+      return new CqlNode({
+        ...shared,
+        address,
+        token,
+        folder: own,
+        jmxPort: jmxPort === null ? null : jmxPort + index
+      })
     })
     const cluster = new CqlCluster(nodes, port, folder, authentication)
     try {

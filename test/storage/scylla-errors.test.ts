@@ -29,6 +29,14 @@ t.test('a keyspace that has vanished is named, and what to do about it', async (
     t.match(detail, said)
     t.match(detail, /restore it from a snapshot/)
   }
+  // The answer to a statement that was prepared before the table was dropped.
+  const dropped = new errors.ResponseError(0, 'java.lang.IllegalArgumentException: Unknown CF a7bfac30')
+  t.equal(isOutage(dropped), false, 'a retry does not help')
+  t.match(
+    refused(dropped, 'shop').detail,
+    /^the keyspace shop, or a table of it, is not there \(.*Unknown CF/
+  )
+  t.equal(isOutage(new errors.ResponseError(0, 'java.lang.NullPointerException')), true)
   const other = refused(new errors.ResponseError(INVALID, 'Invalid amount of bind variables'), 'shop')
   t.match(other.detail, /^the store refuses: /)
 })

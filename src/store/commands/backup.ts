@@ -59,7 +59,7 @@ async function keyspaceAdvice(config: Config): Promise<readonly string[]> {
   const { config: archive } = await archivePlaceOf(config)
   const keyspaces = [...new Set([config.scyllaKeyspace, archive.scyllaKeyspace, factsKeyspace(config)])]
   return [
-    'the backup has the files of this machine; the rows are in the cluster. On each of its nodes, run:',
+    'the backup has the files of this machine; the rows are in the cluster. Stop the ingest processes, then run on each of its nodes (src/docs/fleet.md):',
     ...keyspaces.map((name) => `  nodetool snapshot -t millrace ${name}`),
     'a keyspace that does not exist needs no snapshot; `millrace restore` checks the restored rows'
   ]

@@ -43,7 +43,7 @@ async function lackingRows(config: Config, keyspace: BackupManifest['keyspace'])
   try {
     const head = (await storage.blocks.head())?.slot ?? null
     if (head !== null && head >= keyspace.head && (await storage.blocks.has(keyspace.head))) return null
-    return `the keyspace ${config.scyllaKeyspace} lacks slot ${keyspace.head}, the newest one of the backup (its newest is ${head ?? 'none'}); restore the snapshot on each node of the cluster, run \`nodetool refresh\`, and rerun this command with an empty data folder`
+    return `the keyspace ${config.scyllaKeyspace} lacks slot ${keyspace.head}, the newest one of the backup (its newest is ${head ?? 'none'}); restore the snapshot on each node of the cluster (src/docs/fleet.md), and rerun this command with an empty data folder`
   } finally {
     await storage.close()
   }
