@@ -11,6 +11,7 @@ import {
 } from '../../src/holders/row-bytes.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import type { LocalAccount } from '../../src/localnet/chain.ts'
+import type { Commitment } from '../../src/market/rows.ts'
 import type { Storage } from '../../storage/port.ts'
 
 /** A holder list, in texts of amount, address, and owner or number of accounts. */
@@ -55,10 +56,10 @@ export async function storedShape(
   return { accounts, owners, sums }
 }
 
-/** Returns the chain's newest accounts of tokens. Reads all accounts of the chain. */
-export function tokenAccountsOf(bank: LocalBank): LocalAccount[] {
+/** Returns the chain's accounts of tokens at a commitment, the newest by default. Reads all accounts of the chain. */
+export function tokenAccountsOf(bank: LocalBank, commitment: Commitment = 'processed'): LocalAccount[] {
   return Object.values(TOKEN_PROGRAM_KEYS)
-    .flatMap((program) => bank.accountsOf(program))
+    .flatMap((program) => bank.accountsOf(program, commitment))
     .filter(({ data }) => data.length === 165 || data[165] === 2)
     .filter(({ data }) => data[108] !== 0)
 }

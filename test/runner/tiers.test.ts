@@ -5,7 +5,7 @@ import { FULL, isHeavy, isOfFullTier, isQuick, NOT_QUICK, reaches, testFiles, un
 t.test('one heavy file runs at a time, and none of them is left', async (t) => {
   const { starting, waiting } = testFiles()
   const heavy = starting.filter(isHeavy)
-  t.equal(heavy.length, 8)
+  t.equal(heavy.length, 9)
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   for (const path of [...starting, ...waiting])
     if (reaches(sources, path, /real-validator/)) t.ok(isHeavy(path), `${path} starts a validator`)

@@ -15,6 +15,7 @@ const LONGEST = [
   'test/service/real-node.test.ts',
   'test/service/transactions-validator.test.ts',
   'test/service/put-back.test.ts',
+  'test/service/failover-cluster.test.ts',
   'test/service/holders-validator.test.ts',
   'test/service/program-accounts-validator.test.ts',
   'test/localnet/node/validator.test.ts',
@@ -25,6 +26,8 @@ const LONGEST = [
   'test/storage/scylla-amendments.test.ts',
   'test/house/record-recipe.test.ts',
   'test/service/localnet-accounts.test.ts',
+  'test/service/mixed-versions-cluster.test.ts',
+  'test/service/compose-cluster.test.ts',
   'test/service/two-processes.test.ts',
   'test/service/webhooks-cluster.test.ts',
   'test/service/webhooks.test.ts',
@@ -50,11 +53,11 @@ const LONGEST_WAITING = [
 ]
 
 /**
- * Files with three CQL nodes or a validator. Each uses both cores, and proves less if it does not get them. One of them runs
- * at a time.
+ * Files with three CQL nodes, a validator, or a fleet of every role twice on a CQL node of its own. Each uses both cores, and
+ * proves less if it does not get them. One of them runs at a time.
  */
 const HEAVY =
-  /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts|holders|revenue)-validator)|localnet\/node\/validator)\./
+  /^test\/(storage\/scylla-faults|service\/(failover-cluster|put-back|real-node|(transactions|program-accounts|holders|revenue)-validator)|localnet\/node\/validator)\./
 export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
 /**

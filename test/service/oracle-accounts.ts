@@ -223,7 +223,7 @@ function holdingsOf(bank: LocalBank, wallet: string, held: readonly Held[]): str
 }
 
 /** Reads a holder list once it has come to a slot, with the first page's sums. */
-async function holdersOf(service: ServiceProcess, mint: string, by: string, slot: number) {
+export async function holdersOf(service: ServiceProcess, mint: string, by: string, slot: number) {
   const path = `/v1/tokens/${mint}/holders?by=${by}&limit=100`
   const first = await until(async () => {
     const { status, body } = await service.get(path)

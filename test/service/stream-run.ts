@@ -56,9 +56,12 @@ async function channelsOf(service: ServiceProcess): Promise<string[]> {
   return [...LISTS, ...mints.flatMap((mint) => [`trades:${mint}`, `price:${mint}`]), ...pools, ...wallets]
 }
 
-/** Runs a swarm on some processes until their chain reaches a slot; `services` may change meanwhile. */
+/**
+ * Runs a swarm on some processes until their chain reaches a slot, or with null until `meanwhile` is done; `services` may
+ * change meanwhile.
+ */
 export async function swarmUntil(
-  lastSlot: number,
+  wantedSlot: number | null,
   services: () => readonly ServiceProcess[],
   meanwhile: () => Promise<void>
 ): Promise<{ clients: SwarmClient[]; lastSlot: number }> {
@@ -88,6 +91,8 @@ export async function swarmUntil(
     )
   )
   await meanwhile()
+  // A chain that stands still: a replay ends within its newest slot.
+  const lastSlot = wantedSlot ?? (await slotOf(services()[0]!)) - 1
   await until(async () => (await slotOf(services()[0]!)) >= lastSlot, `slot ${lastSlot}`)
   over.abort()
   await soon(Promise.all(lives), () => 'the clients are cut off')
