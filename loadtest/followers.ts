@@ -19,6 +19,7 @@ import { OwnRedis } from '../test/servers/redis.ts'
 import { clusterEnvironment } from '../test/service/cluster.ts'
 import { openScyllaStorage } from '../storage/scylla/store.ts'
 import { scyllaOptions } from '../test/storage/scylla-keyspace.ts'
+import { CpuSpan } from './cpu-span.ts'
 import { fixturesDirectory } from './fixtures.ts'
 import type { FlockFigures } from './followers/clients.ts'
 import type { IngestFigures } from './followers/ingest.ts'
@@ -66,35 +67,6 @@ async function asked<Answer>(child: ChildProcess, message: string): Promise<Answ
   const answer = once(child, 'message')
   child.send(message)
   return ((await answer) as [Answer])[0]
-}
-
-/** Processor time and memory of some processes over a span. */
-class Span {
-  readonly #processes: Readonly<Record<string, MeasuredProcess>>
-  readonly #before: Readonly<Record<string, number>>
-  readonly #startMs = performance.now()
-
-  constructor(processes: Readonly<Record<string, MeasuredProcess>>) {
-    this.#processes = processes
-    this.#before = this.#cpuMs()
-  }
-
-  get seconds(): number {
-    return (performance.now() - this.#startMs) / 1_000
-  }
-
-  /** Milliseconds of processor time a second, by process. */
-  end(): Record<string, number> {
-    const after = this.#cpuMs()
-    const { seconds } = this
-    return Object.fromEntries(
-      Object.entries(after).map(([name, cpuMs]) => [name, (cpuMs - this.#before[name]!) / seconds])
-    )
-  }
-
-  #cpuMs(): Record<string, number> {
-    return Object.fromEntries(Object.entries(this.#processes).map(([name, each]) => [name, each.cpuMs()]))
-  }
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'millrace-followers-'))
@@ -146,14 +118,14 @@ try {
   const processes = { ingest, ...followers }
   const before = (await ingest.ask('figures')) as IngestFigures
   const heardBefore = (await asked<FlockFigures>(flock, 'figures')).tally.live
-  const span = new Span(processes)
+  const span = new CpuSpan<string>(processes)
   await delay(seconds * 1_000)
   const cpu = reported('cpu_ms_a_second', span.end())
   const measuredSeconds = span.seconds
   const after = (await ingest.ask('pause')) as IngestFigures
   const heard = (await asked<FlockFigures>(flock, 'figures')).tally.live - heardBefore
   await delay(3_000)
-  const quiet = new Span(processes)
+  const quiet = new CpuSpan<string>(processes)
   await delay(QUIET_SECONDS * 1_000)
   const idle = reported('cpu_ms_a_second_without_blocks', quiet.end())
   const slots = await Promise.all(running.map(slotOf))

@@ -15,6 +15,7 @@ export interface Coefficient {
 export const MAINNET = { transactionsPerBlock: 1_500, blocksPerSecond: 2.5 } as const
 
 const KIB = 2 ** 10
+const MICROS = 1e6
 const MIB = 2 ** 20
 
 /** A number that follows from the design or from another page, not from a measurement. */
@@ -51,6 +52,66 @@ export const ASSUMED = {
     value: 500,
     meaning: 'bytes on disk of a token account in a holder list',
     source: 'src/docs/settings.md'
+  },
+  loopShare: {
+    value: 0.7,
+    meaning: 'most of a core that one process of a fleet uses: with more, events wait for each other',
+    source: 'src/docs/operations.md'
+  },
+  delaySeconds: {
+    value: 1,
+    meaning: 'longest time, in seconds, that 99 of 100 blocks and requests take in a gateway',
+    source: 'src/docs/operations.md'
+  },
+  sockets: {
+    value: 50_000,
+    meaning: 'WebSockets of a process',
+    source: 'src/access/key-sockets.ts'
+  },
+  socketsPerKey: {
+    value: 20,
+    meaning: 'WebSockets of a key',
+    source: 'src/access/key-sockets.ts'
+  },
+  fleetProcesses: {
+    value: 400,
+    meaning: 'processes of a fleet that hear each other',
+    source: 'storage/cluster/coordination.ts'
+  },
+  shards: {
+    value: 32,
+    meaning: 'shares of the tenants, each of which one delivery process has',
+    source: 'src/transactions/submission.ts'
+  },
+  keys: {
+    value: 100_000,
+    meaning: 'API keys of a service',
+    source: 'src/access/key-directory.ts'
+  },
+  tenants: {
+    value: 10_000,
+    meaning: 'tenants of a service',
+    source: 'src/access/tenant-directory.ts'
+  },
+  replicas: {
+    value: 3,
+    meaning: 'copies of a row, so that the loss of a node or of a zone loses nothing',
+    source: 'src/docs/fleet.md'
+  },
+  cqlNodeBytes: {
+    value: 4e12,
+    meaning: 'bytes on the disk of a CQL node, half of 8 TB: a compaction may need as much again',
+    source: 'src/docs/fleet.md'
+  },
+  cqlNodeCores: {
+    value: 4,
+    meaning: 'cores of a CQL node in use, half of 8: the loss of a node is work for the others',
+    source: 'src/docs/fleet.md'
+  },
+  journalBytes: {
+    value: 1.25e8,
+    meaning: 'bytes a second of one partition of the journal: a gigabit link of one replica',
+    source: 'src/docs/fleet.md'
   },
   ledgerDays: {
     value: 400,
@@ -137,6 +198,58 @@ export const COEFFICIENTS = {
     from: ['sendMicros', 'rebroadcastCores', 'rebroadcastSeconds', 'rebroadcasts'],
     rule: `one send and ${ASSUMED.rebroadcasts.value} rebroadcasts`
   },
+  cqlJournalBytes: {
+    value: measured('cqlJournalBytes') / measured('blockTrades'),
+    unit: 'bytes per trade',
+    meaning: 'the journal of a cluster, which each process of a fleet reads',
+    from: ['cqlJournalBytes', 'blockTrades']
+  },
+  idleIngestCores: one('fleetIdleIngest', 'cores', 'a process that ingests, while no block comes'),
+  idleDeliveryCores: one('fleetIdleDelivery', 'cores', 'a delivery process, while no block comes'),
+  idleGatewayCores: one('fleetIdleGateway', 'cores', 'a gateway, while no block comes'),
+  followDeliveryMicros: one(
+    'fleetFollowDelivery',
+    'µs of CPU time per trade',
+    'a delivery process that follows the blocks of another process',
+    MICROS
+  ),
+  followGatewayMicros: one(
+    'fleetFollowGateway',
+    'µs of CPU time per trade',
+    'a gateway that follows the blocks of another process',
+    MICROS
+  ),
+  sharedEventMicros: one(
+    'sharedDeliveryMicros',
+    'µs of CPU time per event and client',
+    'an event of a channel that many clients have'
+  ),
+  acceptMicros: {
+    value: measured('cqlSendMicros') / 2,
+    unit: 'µs of CPU time per transaction',
+    meaning: 'accepting a transaction at a gateway of a cluster',
+    from: ['cqlSendMicros'],
+    rule: 'half of what a process with both roles takes'
+  },
+  trackMicros: {
+    value: measured('cqlSendMicros') / 2 + ASSUMED.rebroadcasts.value * rebroadcastMicros,
+    unit: 'µs of CPU time per transaction',
+    meaning: 'sending and tracking it at a delivery process',
+    from: ['cqlSendMicros', 'rebroadcastCores', 'rebroadcastSeconds', 'rebroadcasts'],
+    rule: `the other half, and ${ASSUMED.rebroadcasts.value} rebroadcasts`
+  },
+  cqlTradeMicros: one(
+    'fleetCqlTrade',
+    'µs of CPU time per trade and replica',
+    'a CQL node (Cassandra), for a trade with its share of the block',
+    MICROS
+  ),
+  cqlTransactionMicros: one(
+    'fleetCqlTransaction',
+    'µs of CPU time per transaction and replica',
+    'a CQL node (Cassandra), for a transaction from its intake to its end',
+    MICROS
+  ),
   signatureBytes: one('signatureKib', 'bytes per tracked signature', 'memory until it is final', KIB),
   submissionBytes: one('submissionBytes', 'bytes per transaction', 'its stored record, once it has ended'),
   entryMs: {

@@ -34,6 +34,14 @@ export const MEASURED = {
   cqlBytesByWallet: of(351.2, 'scylla-ingest', 'sent', 'tables', 'trades_by_wallet', 'bytes_a_row'),
   cqlLogRows: of(7, 'scylla-ingest', 'sent', 'tables', 'log', 'rows_a_block'),
   cqlLogBytes: of(2843, 'scylla-ingest', 'sent', 'tables', 'log', 'bytes_a_row'),
+  cqlJournalBytes: of(73220, 'scylla-ingest', 'sent', 'tables', 'journal', 'bytes_a_row'),
+  fleetIdleIngest: of(0.0144, 'fleet', 'costs', 'idle', 'ingest'),
+  fleetIdleDelivery: of(0.0196, 'fleet', 'costs', 'idle', 'delivery'),
+  fleetIdleGateway: of(0.0168, 'fleet', 'costs', 'idle', 'gateway'),
+  fleetFollowDelivery: of(7.483e-5, 'fleet', 'costs', 'followTrade', 'delivery'),
+  fleetFollowGateway: of(9.642e-5, 'fleet', 'costs', 'followTrade', 'gateway'),
+  fleetCqlTrade: of(0.001447, 'fleet', 'costs', 'cqlTrade'),
+  fleetCqlTransaction: of(0.01298, 'fleet', 'costs', 'cqlTransaction'),
   emptyServiceMib: of(194.9, 'program-accounts', 'resident_mib', 'empty_service', 'with_mapped_files'),
   residentMib: of(1225, 'stream-hour', 'memory_mib', 'second_half', 'resident', 'last'),
   heldHeapMib: of(
@@ -56,12 +64,17 @@ export const MEASURED = {
     ...(['rest', 'endpoints', 'trades 100', 'live', 'skewed', 'cpu_us_a_request', 'millrace'] as const)
   ),
   deliveryMicros: of(55.26, 'stream-fanout', 'price', 0, 'bursts', '1', 'cpu_us_a_delivery', 'millrace'),
+  sharedDeliveryMicros: of(
+    6.267,
+    ...(['stream-fanout', 'price', 3, 'bursts', '1', 'cpu_us_a_delivery', 'millrace'] as const)
+  ),
   connectionKib: of(14.78, 'stream-memory', 'kib_a_connection'),
   postMicros: of(344.8, 'webhooks', 'throughput', 'millrace', 'cpu_us_a_post'),
   postEvents: of(64, 'webhooks', 'throughput', 'events_a_post'),
   webhookKib: of(30.84, 'webhooks', 'idle', 'resident_kib_a_webhook'),
   webhookDocumentKib: of(1.178, 'webhooks', 'idle', 'kib_of_its_stored_document'),
   sendMicros: of(443.3, 'transactions', 'sends', 'rounds', 0, 'real', 'cpuMicros'),
+  cqlSendMicros: of(1043, 'transactions-cql', 'rounds', 2, 'real', 'cpuMicros'),
   rebroadcastCores: of(0.2387, 'transactions', 'rebroadcasts', 'processor_seconds_a_second'),
   rebroadcastSeconds: of(30, 'transactions', 'rebroadcasts', 'seconds'),
   rebroadcasts: of(147554, 'transactions', 'rebroadcasts', 'lateness_ms', 'count'),

@@ -10,6 +10,7 @@ import { MEASURED, type MeasuredName } from '../capacity/measured.ts'
 import { planOf, SPAN_NAMES } from '../capacity/plan.ts'
 import { INPUT_NAMES, INPUTS, type InputName } from '../capacity/inputs.ts'
 import { readWorkload } from '../capacity/workload.ts'
+import { fleetTables } from './fleet-capacity.ts'
 
 /** Work of the page's example; all else has its default. */
 const EXAMPLE: Partial<Readonly<Record<InputName, number>>> = {
@@ -65,6 +66,28 @@ export function capacityText(): string {
     '- **Node requests** of holder lists and of mirrored programs are few and large: one read of all accounts for each new list,',
     '  and one every ten minutes for each program. They are not in the table, nor are reads of accounts on request (metadata,',
     '  reserves, holdings): one to three each. The history of watched addresses is limited by `MILLRACE_REVENUE_BACKFILL_RPS`.',
+    '',
+    '## Fleets',
+    '',
+    'What loads of a [fleet](fleet.md) on a CQL cluster need, by a simulation in virtual time. Each has one quantity of a large',
+    'service beside the load of mainnet today, and the last has all of them:',
+    '',
+    ...fleetTables().flatMap(([columns, rows]) => [...tableOf(columns, rows), '']),
+    `- **Processes** are the fewest whose simulation keeps each of them below ${ASSUMED.loopShare.value} of a core, and at least two of each role. One of`,
+    '  two `ingest` processes works; the share and the delay are its own.',
+    '- **The simulation** (`src/capacity/fleet-simulation.ts`) runs one process of each role: blocks come at the pace of the chain,',
+    '  with between none and twice the mean of trades, and transactions at random.',
+    '- **Its precision** is a factor of two. A measured fleet of four processes (`loadtest/fleet.ts`) states the cost of each kind of',
+    '  work in one phase, and the simulation is compared with a phase of twice the events and transactions',
+    '  (`test/capacity/fleet-simulation.test.ts`): CPU time by role, and delays of events. The machine had other work meanwhile.',
+    '- **Costs of small blocks.** What a process takes that follows, and what a CQL node takes, was measured with about twenty trades',
+    '  a block and ten transactions a second, where little is batched: these are upper bounds.',
+    '- **Streams** are of channels that many clients have in common, with one event a second. An event for one client alone costs',
+    '  several times as much.',
+    '- **The first wall** is the nearest limit that more machines do not move. Below 1 × the load is beyond it: it needs several',
+    '  services, each with some of the tenants.',
+    `- **CQL nodes** have 8 TB and 8 cores, each used by half, and ${ASSUMED.replicas.value} replicas. Their CPU time is that of Cassandra. Disk is before`,
+    '  compression, and all transactions are stored for as long as trades.',
     '',
     '## Precision',
     '',
