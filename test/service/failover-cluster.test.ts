@@ -82,7 +82,7 @@ testWithCqlCluster(
             for (const role of ROLES)
               for (const old of fleet.named(role)) {
                 await replace(role)
-                await record.lose(`a ${role} process, restarted`, async () => {
+                await record.lose(`one process of ${role}, restarted`, async () => {
                   t.match(await old.end('SIGTERM'), { code: 0 })
                 })
               }
