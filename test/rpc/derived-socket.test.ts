@@ -136,7 +136,8 @@ t.test(
 )
 
 t.test('the next port may be in use: the service runs without it, and says what to do', async (t) => {
-  const { app, port } = await servedBeforeUsedPort(t)
+  const { app } = await served(t)
+  const port = (await usedPort(t)) - 1
   const warned: string[] = []
   const logger = { info: () => undefined, warn: (line: string) => void warned.push(line) } as never
   const place = { host: '127.0.0.1', backlog: 10, logger }
@@ -160,20 +161,13 @@ t.test('the next port may be in use: the service runs without it, and says what 
   t.equal(warned.length, 3)
 })
 
-/** Serves at a port whose next one this process listens at. */
-async function servedBeforeUsedPort(t: Test): Promise<ListeningApp> {
-  for (;;) {
-    const app = await served(t)
-    const other = createServer().on('connection', (socket) => socket.destroy())
-    other.listen({ host: '0.0.0.0', port: app.port + 1 })
-    const isOurs = await once(other, 'listening').then(
-      () => true,
-      () => false
-    )
-    if (!isOurs) continue
-    t.teardown(() => other.close())
-    return app
-  }
+/** Returns a port that this process listens at until the end of the test. */
+async function usedPort(t: Test): Promise<number> {
+  const server = createServer().on('connection', (socket) => socket.destroy())
+  server.listen({ host: '0.0.0.0', port: 0 })
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return (server.address() as { port: number }).port
 }
 
 async function freePort(): Promise<number> {
