@@ -1,4 +1,4 @@
-import { ALL, apiKeysIn, tenantsIn } from '../../storage/access-documents.ts'
+import { ALL, apiKeysIn, tenantsIn, type KeyRow } from '../../storage/access-documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { newKey } from './key-row.ts'
@@ -17,6 +17,8 @@ export interface FirstKeys {
   readonly demo: string | null
 }
 
+type Attributes = [tenant: string, name: string, scopes: readonly Scope[], corsOrigins?: readonly string[]]
+
 /**
  * Ensures that somebody has access: stores the configured admin key. On an empty store, creates an admin key if none is
  * configured and, with `hasDemo`, a demo tenant's key. Returns null on a store that has keys. A configured key that was
@@ -30,26 +32,35 @@ export async function bootstrapKeys(
   const [keys, tenants] = [apiKeysIn(documents), tenantsIn(documents)]
   const isEmpty = (await keys.list(ALL, { limit: 1 })).documents.length === 0
   if (adminKey !== null && (await keys.findBy('hash', ALL, [hashApiKey(adminKey)])) === null) {
-    await put(adminKey, OPERATOR_TENANT, 'bootstrap admin key', SCOPES)
+    const { row } = await made(adminKey, OPERATOR_TENANT, 'bootstrap admin key', SCOPES)
+    await keys.insert(row)
   }
   if (!isEmpty) return null
-  const admin = adminKey === null ? makeApiKey() : null
-  if (admin !== null) await put(admin, OPERATOR_TENANT, 'first admin key', SCOPES)
-  if (!hasDemo) return { admin, demo: null }
-  const demo = makeApiKey()
-  await put(demo, DEMO_TENANT, 'demo key', DEFAULT_SCOPES, DEMO_ORIGINS)
-  return { admin, demo }
+  const admin = adminKey === null ? await first(OPERATOR_TENANT, 'first admin key', SCOPES) : null
+  const demo = hasDemo ? await first(DEMO_TENANT, 'demo key', DEFAULT_SCOPES, DEMO_ORIGINS) : null
+  return admin === null && demo === null && adminKey === null ? null : { admin, demo }
 
-  async function put(
+  /**
+   * Stores the first key of a tenant; null if another process has stored it. Its place follows from the tenant alone, so that of
+   * several processes that start at once, one stores it.
+   */
+  async function first(...attributes: Attributes): Promise<string | null> {
+    const key = makeApiKey()
+    const { row, createdAtMs } = await made(key, ...attributes)
+    const { ok } = await keys.insert({ ...row, id: `first-${row.tenant}`, createdAtMs })
+    return ok ? key : null
+  }
+
+  /** Stores the tenant of a new key. Resolves with the key's row, and when the tenant was created. */
+  async function made(
     key: string,
-    tenant: string,
-    name: string,
-    scopes: readonly Scope[],
-    corsOrigins: readonly string[] = []
-  ): Promise<void> {
+    ...[tenant, name, scopes, corsOrigins = []]: Attributes
+  ): Promise<{ readonly row: KeyRow; readonly createdAtMs: number }> {
     // Rejected if the tenant exists: it is in the store already, or another process has just stored it.
     await tenants.insert({ name: tenant, createdAtMs: nowMs })
+    const stored = await tenants.findBy('name', ALL, [tenant])
     const unlimited = { ratePerMinute: null, expiresAtMs: null, allowedIps: [], corsOrigins }
-    await keys.insert(newKey(key, { tenant, name, scopes, ...unlimited }, nowMs).row)
+    const { row } = newKey(key, { tenant, name, scopes, ...unlimited }, nowMs)
+    return { row, createdAtMs: stored?.value.createdAtMs ?? nowMs }
   }
 }

@@ -4,6 +4,7 @@ import { apiKeyPrefix, hashApiKey, makeApiKey, withoutApiKeys } from '../../src/
 import { bootstrapKeys } from '../../src/access/bootstrap.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { DEFAULT_SCOPES } from '../../src/access/scopes.ts'
+import { tenantsIn } from '../../storage/access-documents.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { MemoryAccess } from './memory-access.ts'
 import { block, NOON } from '../market/world.ts'
@@ -206,6 +207,21 @@ t.test('first keys are made once; an operator key is stored on every store that 
   for (const key of ['a-key-of-the-operator', first!.admin!]) t.ok(keys.find(key)?.scopes.includes('admin'))
   t.match(keys.find(first!.demo!), { tenant: 'demo', scopes: DEFAULT_SCOPES })
   t.notOk(JSON.stringify([...storage.rows.values()]).includes('operator-'), 'only hash and prefix are stored')
+})
+
+t.test('of processes that start at once on an empty store, one makes the first keys', async (t) => {
+  const storage = new MemoryAccess()
+  const options = { adminKey: null, hasDemo: true }
+  const made = await Promise.all([7, 4, 5, 6].map((nowMs) => bootstrapKeys(storage, options, nowMs)))
+  t.equal(made.filter((keys) => keys?.admin != null).length, 1)
+  t.equal(made.filter((keys) => keys?.demo != null).length, 1)
+  t.equal(storage.rows.size, 2)
+})
+
+t.test('a start goes on where one that made the tenant alone has ended', async (t) => {
+  const storage = new MemoryAccess()
+  await tenantsIn(storage.documents).insert({ name: 'operator', createdAtMs: 3 })
+  t.match(await bootstrapKeys(storage, { adminKey: null, hasDemo: false }, 4), { admin: /^mr_live_/ })
 })
 
 t.test('an operator key that was revoked is not brought back by a start', async (t) => {
