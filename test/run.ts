@@ -14,7 +14,7 @@ import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
 import { childSeconds, type TestOutcome } from './runner/test-file.ts'
 import { Places, type UnitLists } from './runner/places.ts'
 import { runTestUnit, type Unit } from './runner/test-unit.ts'
-import { isOfFullTier, isQuick, testFiles, unitsOf } from './runner/tiers.ts'
+import { isOfFullTier, isOnlyLong, isQuick, testFiles, unitsOf } from './runner/tiers.ts'
 import { sharedCqlSeconds } from './servers/shared-cql.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
@@ -105,7 +105,8 @@ if (values.check) await check()
 else {
   const isNamed = positionals.length > 0
   const all = testFiles()
-  const isOfTier = (file: string): boolean => values.long || isOfFullTier(file) === values.full
+  const isOfTier = (file: string): boolean =>
+    values.long || (isOfFullTier(file) === values.full && !isOnlyLong(file))
   if (!isNamed) rmSync(OUTPUTS, { recursive: true, force: true })
   const alone = (files: readonly string[]): Unit[] => files.map((file) => [file])
   const folders = positionals.filter((name) => name.endsWith('/'))

@@ -1,6 +1,16 @@
 import t from 'tap'
 import { readSources } from '../house/sources.ts'
-import { FULL, isHeavy, isOfFullTier, isQuick, NOT_QUICK, reaches, testFiles, unitsOf } from './tiers.ts'
+import {
+  FULL,
+  isHeavy,
+  isOfFullTier,
+  isOnlyLong,
+  isQuick,
+  NOT_QUICK,
+  reaches,
+  testFiles,
+  unitsOf
+} from './tiers.ts'
 
 t.test('one heavy file runs at a time, and none of them is left', async (t) => {
   const { starting, waiting } = testFiles()
@@ -45,6 +55,7 @@ t.test(
     ])
       t.ok(rest.includes(`test/${path}.test.ts`), path)
     t.equal(rest.filter(isHeavy).length, 1, 'one heavy file')
+    t.equal(all.filter((path) => isOnlyLong(path) && isOfFullTier(path)).length, 1)
     for (const path of computing) t.notOk(isOfFullTier(path), `${path} is of \`npm test\``)
   }
 )

@@ -77,6 +77,9 @@ export const FULL = [
   /^test\/client\/(examples|generators|runtimes)\.|^test\/servers\/servers\./,
   /^test\/house\/image\.|^test\/localnet\/node\/validator\.|^test\/browser\/(explorer|page-(long|states))\./
 ]
+/** Files of the long tier alone, of three minutes on both cores: a fleet that loses each of its parts in turn. */
+const ONLY_LONG = /^test\/service\/failover-cluster\./
+export const isOnlyLong = (path: string): boolean => ONLY_LONG.test(path)
 export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))
 
 /**
