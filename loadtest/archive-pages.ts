@@ -1,6 +1,6 @@
 /**
  * Measures pages of a live store with an archive behind it, against those of the same store without one, in turns. The archive
- * has trades of the market's own mints and wallets, in ascending order, as many as are imported in some minutes. Pages that the
+ * has trades of the market's own mints and wallets, in ascending order, all that imports of `--minutes` store. Pages that the
  * live rows do not fill continue into the archive.
  *
  *     node loadtest/archive-pages.ts DIRECTORY [--minutes=30] [--rows=100000000] [--seconds=8] [--rounds=3]

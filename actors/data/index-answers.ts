@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import PQueue from 'p-queue'
 import type { SharedQuestions, StoredQuestion } from '../../storage/port/questions.ts'
 import type { Storage } from '../../storage/port.ts'
-import { ASK_MS, type IndexHints } from '../../src/data/index-asker.ts'
+import { ASK_MS, FIRST_HOLDER_MS, type IndexHints } from '../../src/data/index-asker.ts'
 import { rankingAnswer, searchAnswer } from '../../src/data/index-answer.ts'
 import type { IndexPlace } from '../../src/data/index-place.ts'
 import { questionIn, type IndexQuestion } from '../../src/data/index-question.ts'
@@ -19,8 +19,6 @@ import type { Run } from '../supervision/process.ts'
 
 /** Poll interval for questions, in milliseconds: while notifications arrive, and otherwise. */
 const POLL_MS = { notified: 1_000, polled: 200 }
-/** Milliseconds after which the second holder answers what the first has not. Most answers take a few. */
-const NEXT_HOLDER_MS = 250
 /** Milliseconds for which the block of a question is waited for: the rest of its time is for the answer. */
 const CATCH_UP_MS = ASK_MS / 2
 /** Questions that are answered at a time. A search holds the event loop for a millisecond between two others. */
@@ -40,7 +38,7 @@ export interface IndexAnswersDeps {
 /**
  * Answers the questions of other processes about names and rankings, while this one holds them.
  *
- * A1. The first holder answers at once. Each further one answers what is unanswered `NEXT_HOLDER_MS` later, so that an end of
+ * A1. The first holder answers at once. Each further one answers what is unanswered `FIRST_HOLDER_MS` later, so that an end of
  *     the first costs a request a fraction of a second.
  * A2. An answer includes the blocks that the question names.
  * A3. A question that cannot be answered in time is dropped.
@@ -122,7 +120,7 @@ class QuestionQueue {
   async #answer(id: string, question: IndexQuestion, rank: number): Promise<void> {
     const { questions, hints, clock, draining, metrics } = this.#deps
     if (rank > 0) {
-      await sleep(clock, rank * NEXT_HOLDER_MS, draining)
+      await sleep(clock, rank * FIRST_HOLDER_MS, draining)
       if (draining.aborted || (await questions.read(id)) !== null) return
     }
     if (!(await this.#hasSeen(question))) return

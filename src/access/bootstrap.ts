@@ -32,8 +32,7 @@ export async function bootstrapKeys(
   const [keys, tenants] = [apiKeysIn(documents), tenantsIn(documents)]
   const isEmpty = (await keys.list(ALL, { limit: 1 })).documents.length === 0
   if (adminKey !== null && (await keys.findBy('hash', ALL, [hashApiKey(adminKey)])) === null) {
-    const { row } = await made(adminKey, OPERATOR_TENANT, 'bootstrap admin key', SCOPES)
-    await keys.insert(row)
+    await keys.insert(await made(adminKey, OPERATOR_TENANT, 'bootstrap admin key', SCOPES))
   }
   if (!isEmpty) return null
   const admin = adminKey === null ? await first(OPERATOR_TENANT, 'first admin key', SCOPES) : null
@@ -46,21 +45,18 @@ export async function bootstrapKeys(
    */
   async function first(...attributes: Attributes): Promise<string | null> {
     const key = makeApiKey()
-    const { row, createdAtMs } = await made(key, ...attributes)
+    const row = await made(key, ...attributes)
+    const stored = await tenants.findBy('name', ALL, [row.tenant])
+    const createdAtMs = stored?.value.createdAtMs ?? nowMs
     const { ok } = await keys.insert({ ...row, id: `first-${row.tenant}`, createdAtMs })
     return ok ? key : null
   }
 
-  /** Stores the tenant of a new key. Resolves with the key's row, and when the tenant was created. */
-  async function made(
-    key: string,
-    ...[tenant, name, scopes, corsOrigins = []]: Attributes
-  ): Promise<{ readonly row: KeyRow; readonly createdAtMs: number }> {
+  /** Stores the tenant of a new key. Resolves with the key's row. */
+  async function made(key: string, ...[tenant, name, scopes, corsOrigins = []]: Attributes): Promise<KeyRow> {
     // Rejected if the tenant exists: it is in the store already, or another process has just stored it.
     await tenants.insert({ name: tenant, createdAtMs: nowMs })
-    const stored = await tenants.findBy('name', ALL, [tenant])
     const unlimited = { ratePerMinute: null, expiresAtMs: null, allowedIps: [], corsOrigins }
-    const { row } = newKey(key, { tenant, name, scopes, ...unlimited }, nowMs)
-    return { row, createdAtMs: stored?.value.createdAtMs ?? nowMs }
+    return newKey(key, { tenant, name, scopes, ...unlimited }, nowMs).row
   }
 }

@@ -11,6 +11,8 @@ import type { IndexMetrics } from './metrics.ts'
  * enough for the second holder to answer in place of the first.
  */
 export const ASK_MS = 1_000
+/** Milliseconds that the first holder has for an answer, before the second gives it. Most answers take a few. */
+export const FIRST_HOLDER_MS = 250
 /** Milliseconds after which the store is read without a notification: while notifications arrive, and otherwise. */
 const READ_MS = { notified: 250, polled: 50 }
 

@@ -5,7 +5,7 @@ import type { RankedMint, RankedWindow } from '../market/ranking.ts'
 import type { Clock } from '../ports.ts'
 import type { Storage } from '../../storage/port.ts'
 import { dayVolumes, inSlices } from './index-answer.ts'
-import { ASK_MS, type IndexAsker } from './index-asker.ts'
+import { ASK_MS, FIRST_HOLDER_MS, type IndexAsker } from './index-asker.ts'
 import type { IndexPlace } from './index-place.ts'
 import { hitsIn, rankingIn, type RankingAnswer } from './index-question.ts'
 import { loadedRanking } from './loaded-ranking.ts'
@@ -18,8 +18,6 @@ import { headSlot, reachedSlot } from './reached-slot.ts'
 const REUSED_MS = 1_000
 /** Milliseconds that this process waits for the block of an answer. It is stored, so it is the next one that is read. */
 const CATCH_UP_MS = 500
-/** Milliseconds that the second holder waits for the first, before it answers itself. Most answers take a few. */
-const FIRST_MS = 250
 /** Maximum questions for one ranking. A second one is needed if this process has passed the block of the answer meanwhile. */
 const TRIES = 3
 
@@ -167,7 +165,7 @@ export class MarketIndex {
   }
 
   get #waitMs(): number {
-    return this.#options.ranking.current === null ? ASK_MS : FIRST_MS
+    return this.#options.ranking.current === null ? ASK_MS : FIRST_HOLDER_MS
   }
 
   /** The blocks that an answer must include. */

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
@@ -14,8 +13,6 @@ import type { View } from './view.ts'
 
 /** A reference takes a tenth of a row. */
 const PAGE_REFERENCES = 64
-/** References that are followed between two turns of other work: a page of a mint for each, 100 µs if it is not cached. */
-const REFERENCES_PER_TURN = 16
 
 const walletReferencePages = new RowPages(
   'T',
@@ -72,12 +69,10 @@ async function tradesOf(view: View, wallet: Pubkey, page: PageRequest): Promise<
   return rows.length >= page.limit ? rows : [...rows, ...(await second(page.limit - rows.length))]
 }
 
+/** Reads the trades of references. Each waits for the engine's threads, so other work has its turns between them. */
 async function followed(view: View, references: readonly WalletReference[]): Promise<TradeRow[]> {
   const rows: TradeRow[] = []
-  for (const reference of references) {
-    rows.push(await tradeAt(view, reference))
-    if (rows.length % REFERENCES_PER_TURN === 0) await yieldToEventLoop()
-  }
+  for (const reference of references) rows.push(await tradeAt(view, reference))
   return rows
 }
 

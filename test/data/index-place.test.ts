@@ -99,7 +99,7 @@ t.test('the two gateways that have run longest hold the index, from their start 
     [...places.announced.values()].map(({ index }) => index),
     ['loading', 'loading', 'free', 'free']
   )
-  t.equal(places.places.get('a')!.place.isAnsweredElsewhere, false, 'nobody has loaded it')
+  t.equal(places.places.get('a')!.place.isAnsweredElsewhere, false, 'no gateway has loaded it')
   places.load('c')
   t.equal(places.places.get('a')!.place.isAnsweredElsewhere, true)
   t.equal(places.places.get('a')!.place.rank, null)

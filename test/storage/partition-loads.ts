@@ -366,7 +366,7 @@ export const LOADS: Readonly<Record<string, readonly PartitionLoad[]>> = {
   account_reading_claims: [{ load: 'one claim', rows: 1, bytes: { holder: 40 } }],
   index_questions: [
     {
-      load: '1,000 questions of two seconds, 100 times as many as one process asks',
+      load: '1,000 questions in two seconds, 100 times those of one process',
       rows: 1_000,
       bytes: { id: 50, question: 500 }
     }

@@ -119,7 +119,7 @@ t.test('an answer includes the blocks that the question names', async (t) => {
   await advance(clock, 501)
   process.commit(9)
   await settle()
-  t.equal(server.answers.has('never'), false, 'nobody waits for it any more')
+  t.equal(server.answers.has('never'), false, 'its process has stopped waiting')
   await ask('amended', ranked(9, 1))
   t.equal(server.answers.has('amended'), false)
   process.state.amendments = 1
