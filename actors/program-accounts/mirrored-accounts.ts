@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { abandonBefore } from '../../src/program-accounts/abandoned-slots.ts'
 import { beginExactAt } from '../../src/program-accounts/exact-slots.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
@@ -92,7 +93,7 @@ export class MirroredAccounts {
 
   /** Reads the newest version of each address, in their order; null for an address that is not stored. */
   newest(addresses: readonly Pubkey[]): Promise<readonly (AccountVersion | null)[]> {
-    return stored(this.#deps.store.newest(this.#program, addresses))
+    return stored(this.#deps.store.newest(this.#program, addresses, this.#progress.abandoned))
   }
 
   /**
@@ -124,8 +125,10 @@ export class MirroredAccounts {
     let differences = 0
     let changed: AccountVersion[] = []
     const ended = this.#isListed ? null : (each: Ended) => void earlier.push(each)
+    // What this mirror has written itself is certain; of the one before it, some writes may still be under way.
+    const abandoned = this.#isListed ? (this.#progress.abandoned ?? []) : abandonBefore(slot, this.#progress)
     const versions = storedEach(this.#deps.store.versions(this.#program))
-    for await (const { next, before } of differencesFrom({ slot, accounts }, versions, ended)) {
+    for await (const { next, before } of differencesFrom({ slot, accounts }, versions, abandoned, ended)) {
       differences++
       changed.push(next)
       this.#supersede(next, before)
@@ -151,6 +154,7 @@ export class MirroredAccounts {
       reason: null,
       ...oldest,
       ...exact,
+      abandoned,
       apiVersion
     })
     return differences

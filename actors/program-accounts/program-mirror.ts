@@ -57,6 +57,8 @@ interface Gap {
  * M2. Updates are held until their slot is complete: the index and the subscribed node have the block, and a later round trip
  *     shows that the node's messages have come. A later update is a gap.
  * M3. A gap ends the advance until a snapshot as of a newer slot is stored: its differences become versions of that slot.
+ * M4. A mirror that ended may have written versions after its progress, and a process that has lost its lease may still write
+ *     them. The next mirror abandons the slots between that progress and its snapshot: their versions count as not there.
  */
 export class ProgramMirror {
   readonly name: string

@@ -1,16 +1,17 @@
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import type { AddressedAccount } from '../accounts/ports.ts'
+import type { MirrorProgress } from './program.ts'
 import type { ProgramAccountStore } from '../../storage/port.ts'
 
-/** Yields a line for each account whose slot in the mirror differs from that at the node. */
+/** Yields a line for each account whose state in the mirror, as its status says, differs from that at the node. */
 export async function* accountDifferences(
   store: Pick<ProgramAccountStore, 'pages'>,
   program: Pubkey,
-  slot: number,
+  { slot, abandoned }: { readonly slot: number } & Pick<MirrorProgress, 'abandoned'>,
   accounts: readonly AddressedAccount[]
 ): AsyncGenerator<string> {
   const left = new Map(accounts.map((each) => [pubkeyMapKey(each.address), each]))
-  const all = { slot, limit: Infinity, examined: Infinity }
+  const all = { slot, abandoned, limit: Infinity, examined: Infinity }
   for await (const page of store.pages(program, all))
     for (const { address, account } of page.accounts) {
       const name = `account ${pubkeyToBase58(address)} at slot ${slot}`

@@ -92,7 +92,9 @@ export class MirrorReader {
     { runPiece = atOnce, signal, work }: ReadTerms = {}
   ): Promise<MirrorRead> {
     const matches = matcherOf(filters)
-    let pages = this.#store.pages(program, { ...query, matches, lookups: lookupsOf(filters, status) })
+    const { abandoned } = status.progress
+    const lookups = lookupsOf(filters, status)
+    let pages = this.#store.pages(program, { ...query, matches, lookups, abandoned })
     let { after, limit, examined: left } = query
     let bytes = 0
     try {
@@ -107,7 +109,7 @@ export class MirrorReader {
         if (read === null) {
           // An index that was removed meanwhile may already have lost entries.
           await pages.return()
-          pages = this.#store.pages(program, { ...query, after, limit, examined: left, matches })
+          pages = this.#store.pages(program, { ...query, after, limit, examined: left, matches, abandoned })
           continue
         }
         const { page, isTaken } = read
@@ -126,14 +128,18 @@ export class MirrorReader {
     }
   }
 
-  /** Reads accounts of a program at a slot, in the order of the addresses; null for an account that does not exist. */
+  /**
+   * Reads accounts of a program at a slot, given its status, in the order of the addresses; null for an account that does not
+   * exist.
+   */
   async at(
     program: Pubkey,
+    { progress }: ProgramStatus,
     slot: number,
     addresses: readonly Pubkey[],
     work?: WorkCount
   ): Promise<(ProgramAccount | null)[]> {
-    const versions = await this.#store.at(program, slot, addresses)
+    const versions = await this.#store.at(program, slot, addresses, progress.abandoned)
     work?.count(this.#isShared ? 'accountOfCluster' : 'account', addresses.length)
     return versions.map((version) => version?.account ?? null)
   }

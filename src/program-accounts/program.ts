@@ -48,6 +48,11 @@ const progress = z.object({
   exactFrom: z.number().optional(),
   /** Earlier ranges of exact slots, ascending, with gaps between them. Absent in progress of earlier versions. */
   ended: z.array(slotRange).optional(),
+  /**
+   * Slots whose versions count as not there: updates of them were perhaps written, and a mirror began again after them.
+   * Absent in progress of earlier versions.
+   */
+  abandoned: z.array(slotRange).optional(),
   /** The version of the node that the newest snapshot came from. Absent if the node does not state it. */
   apiVersion: z.string().optional()
 })

@@ -87,7 +87,7 @@ export class MirroredAccounts {
     const { encoding, slice, filters } = request
     const form = { encoding: storedEncoding(encoding), slice }
     const rows = new AccountRows(form, rowText(program, encoding, parser === 'this service'))
-    const readMints = (mints: readonly Pubkey[]) => this.#mirror.at(address, slot, mints, work)
+    const readMints = (mints: readonly Pubkey[]) => this.#mirror.at(address, status, slot, mints, work)
     const parsed = parser === 'this service' ? new ParsedTokenAccounts(address, readMints) : null
     const query = { slot, limit: Infinity, examined: EXAMINED_TOTAL_MAX, filters }
     const take: TakeAccounts = async (accounts) => {

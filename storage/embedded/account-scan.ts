@@ -17,6 +17,7 @@ import {
   viewAccount
 } from '../codec/program-account.ts'
 import type { KeyRange } from '../codec/keys.ts'
+import { abandonedAt } from '../abandoned-slots.ts'
 import { PAGE_ACCOUNTS_MAX, PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type { AccountsPage, AccountsQuery } from '../port/program-accounts.ts'
 import { pagesOf, type AccountPage, type AccountPages, type PageRead } from './account-pages.ts'
@@ -106,7 +107,7 @@ class Scan {
   }
 
   #run({ bytes, upTo }: AccountPage): boolean {
-    const { slot, matches } = this.#query
+    const { slot, matches, abandoned } = this.#query
     let at = this.#position === null ? 0 : offsetAfter(bytes, this.#position)
     let before = -1
     let isDone = false
@@ -123,7 +124,7 @@ class Scan {
       this.#examined++
       this.#examinedLeft--
       const ofVersion = isDone ? Infinity : slotAt(bytes, at)
-      if (ofVersion <= slot) {
+      if (ofVersion <= slot && abandonedAt(abandoned, ofVersion) === undefined) {
         isDone = true
         const value = at + VALUE_AT
         if (!isClosedAt(bytes, value) && matches?.(bytes, value + DATA_AT, end) !== false) {

@@ -1,4 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { abandonedAt, type AbandonedSlots } from '../abandoned-slots.ts'
 import {
   entriesOfIndex,
   entriesOfProgram,
@@ -84,11 +85,20 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     await this.#singlesOf(program).write(versions, () => this.#pagesOf(program).write(puts, write))
   }
 
-  newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
-    return this.at(program, Number.MAX_SAFE_INTEGER, addresses)
+  newest(
+    program: Pubkey,
+    addresses: readonly Pubkey[],
+    abandoned?: readonly AbandonedSlots[]
+  ): Promise<(AccountVersion | null)[]> {
+    return this.at(program, Number.MAX_SAFE_INTEGER, addresses, abandoned)
   }
 
-  async at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
+  async at(
+    program: Pubkey,
+    slot: number,
+    addresses: readonly Pubkey[],
+    abandoned?: readonly AbandonedSlots[]
+  ): Promise<(AccountVersion | null)[]> {
     return this.#engine.use(async (level) => {
       const found: (AccountVersion | null)[] = []
       // Several iterators: each waits for its thread.
@@ -98,7 +108,9 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
           for (let i = from; i < addresses.length; i += ITERATORS) {
             const key = versionKey(program, addresses[i]!, slot)
             iterator.seek(key)
-            const entry = await iterator.next()
+            let entry = await iterator.next()
+            while (entry !== undefined && abandonedAt(abandoned, slotOfVersion(entry[0])) !== undefined)
+              entry = await iterator.next()
             found[i] = entry !== undefined && isOfAddress(entry[0], key) ? versionOf(entry) : null
           }
         } finally {
@@ -211,7 +223,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
         for await (const entries of chunksOf(level, entriesOfValue(program, lookup, after), expected))
           yield entries.map(([key]) => versionOfEntry(key))
       },
-      at: (slot, entries) => this.#atEntries(level, program, slot, entries)
+      at: (slot, entries) => this.#atEntries(level, program, slot, entries, query.abandoned)
     }
     return pagesByIndex(reads, lookups, query)
   }
@@ -221,10 +233,13 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     level: Level,
     program: Pubkey,
     slot: number,
-    entries: readonly VersionKey[]
+    entries: readonly VersionKey[],
+    abandoned: readonly AbandonedSlots[] | undefined
   ): Promise<(AccountVersion | null)[]> {
     const singles = this.#singlesOf(program)
-    const named = entries.filter(({ address }) => singles.has(address))
+    const named = entries.filter(
+      (each) => singles.has(each.address) && abandonedAt(abandoned, each.slot) === undefined
+    )
     const keys = named.map((each) => versionKey(program, each.address, each.slot))
     const values = await valuesOf(level, keys)
     const found = new Map<VersionKey, AccountVersion>()
@@ -235,7 +250,8 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     const read = await this.at(
       program,
       slot,
-      others.map(({ address }) => address)
+      others.map(({ address }) => address),
+      abandoned
     )
     let next = 0
     return entries.map((each) => found.get(each) ?? read[next++]!)

@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { AbandonedSlots } from '../abandoned-slots.ts'
 
 /** Bytes of a range that can be indexed: an address. */
 export const INDEXED_BYTES_MAX = 32
@@ -74,6 +75,8 @@ export interface AccountsQuery {
    * one with the fewest entries is read. If the list is empty, all accounts are examined.
    */
   readonly lookups?: readonly IndexLookup[] | undefined
+  /** Versions of these slots are passed over. */
+  readonly abandoned?: readonly AbandonedSlots[] | undefined
 }
 
 /** A page of an answer. Making it holds the event loop for several milliseconds at most. */
@@ -117,10 +120,25 @@ export interface ProgramAccountStore {
    * complete.
    */
   put(program: Pubkey, versions: readonly AccountVersion[], ranges: readonly IndexedRange[]): Promise<void>
-  /** Reads the newest version of each address, in their order; null for an address that is not stored. */
-  newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
-  /** Reads the given versions of addresses, in their order: the newest up to `slot`, or null. */
-  at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
+  /**
+   * Reads the newest version of each address, in their order; null for an address that is not stored. Passes over versions of
+   * abandoned slots.
+   */
+  newest(
+    program: Pubkey,
+    addresses: readonly Pubkey[],
+    abandoned?: readonly AbandonedSlots[]
+  ): Promise<(AccountVersion | null)[]>
+  /**
+   * Reads the given versions of addresses, in their order: the newest up to `slot`, or null. Passes over versions of abandoned
+   * slots.
+   */
+  at(
+    program: Pubkey,
+    slot: number,
+    addresses: readonly Pubkey[],
+    abandoned?: readonly AbandonedSlots[]
+  ): Promise<(AccountVersion | null)[]>
   /**
    * Yields accounts at a slot, ascending by address, in pages; at least one. Exact only for slots of which no version was
    * dropped. Nothing is read before a page is requested. A reader that leaves ends the generator (`return`), which closes

@@ -1,4 +1,5 @@
 import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { abandonedAt, type AbandonedSlots } from '../abandoned-slots.ts'
 import { DATA_AT, dataOf, isClosedAt, packAccount, unpackAccount } from '../codec/program-account.ts'
 import { pagesByIndex, type IndexReads } from '../indexed-page.ts'
 import { byWholeAddress } from '../whole-addresses.ts'
@@ -65,12 +66,21 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     })
   }
 
-  newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
-    return this.#at(program, SLOT_LAST, addresses)
+  newest(
+    program: Pubkey,
+    addresses: readonly Pubkey[],
+    abandoned: readonly AbandonedSlots[] = []
+  ): Promise<(AccountVersion | null)[]> {
+    return this.#at(program, SLOT_LAST, addresses, abandoned)
   }
 
-  at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
-    return this.#at(program, BigInt(slot), addresses)
+  at(
+    program: Pubkey,
+    slot: number,
+    addresses: readonly Pubkey[],
+    abandoned: readonly AbandonedSlots[] = []
+  ): Promise<(AccountVersion | null)[]> {
+    return this.#at(program, BigInt(slot), addresses, abandoned)
   }
 
   async *pages(program: Pubkey, query: AccountsQuery): AsyncGenerator<AccountsPage, void> {
@@ -81,7 +91,8 @@ export class CqlProgramAccounts implements ProgramAccountStore {
       this.at(
         program,
         of,
-        found.map(({ address }) => address)
+        found.map(({ address }) => address),
+        query.abandoned
       )
     yield* pagesByIndex({ entries, at }, lookups, query)
   }
@@ -153,7 +164,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
   /** Yields a page for each answer of the cluster. Accounts are read only from the rows that match. */
   async *#scanned(
     program: Pubkey,
-    { slot, after, limit, examined: examinedMax, matches }: AccountsQuery
+    { slot, after, limit, examined: examinedMax, matches, abandoned }: AccountsQuery
   ): AsyncGenerator<AccountsPage, void> {
     let accounts: AccountsPage['accounts'][number][] = []
     let last: Pubkey | null = null
@@ -179,7 +190,8 @@ export class CqlProgramAccounts implements ProgramAccountStore {
         last = address
         left--
         examined++
-        if (isDone || Number(row['slot']) > slot) continue
+        const ofRow = Number(row['slot'])
+        if (isDone || ofRow > slot || abandonedAt(abandoned, ofRow) !== undefined) continue
         isDone = true
         const packed = row['account'] as Buffer
         if (isClosedAt(packed, 0) || matches?.(packed, DATA_AT, packed.length) === false) continue
@@ -191,10 +203,28 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     yield { accounts, next: null, index: null, examined }
   }
 
-  async #at(program: Pubkey, slot: bigint, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
-    const each = addresses.map((address) => [...partitionOf(program, address), blob(address), slot])
-    const answers = await this.#client.readEach(SELECT_AT, each)
-    return answers.map(([row]) => (row === undefined ? null : versionOf(row)))
+  async #at(
+    program: Pubkey,
+    slot: bigint,
+    addresses: readonly Pubkey[],
+    abandoned: readonly AbandonedSlots[]
+  ): Promise<(AccountVersion | null)[]> {
+    const found: (AccountVersion | null)[] = []
+    let asked = addresses.map((address, i) => ({ i, address, upTo: slot }))
+    while (asked.length > 0) {
+      const keys = asked.map(({ address, upTo }) => [...partitionOf(program, address), blob(address), upTo])
+      const answers = await this.#client.readEach(SELECT_AT, keys)
+      const again: typeof asked = []
+      for (const [at, [row]] of answers.entries()) {
+        const { i, address } = asked[at]!
+        const version = row === undefined ? null : versionOf(row)
+        const passedOver = version === null ? undefined : abandonedAt(abandoned, version.slot)
+        if (passedOver === undefined) found[i] = version
+        else again.push({ i, address, upTo: BigInt(passedOver.from - 1) })
+      }
+      asked = again
+    }
+    return found
   }
 
   /** Yields rows ascending by address. The first pages of some buckets are requested together. */

@@ -35,6 +35,7 @@ import { steadily as until } from '../until.ts'
 export const PROGRAM = new Uint8Array(32).fill(77)
 const OTHER_PROGRAM = new Uint8Array(32).fill(78)
 type State = ReadonlyMap<string, LocalAccount>
+type AccountPages = Pick<ProgramAccountStore, 'pages'>
 
 /** A localnet with accounts of a program that change in each slot, and what they were at each confirmed slot. */
 export class World {
@@ -102,9 +103,9 @@ export class World {
 }
 
 export async function contentOf(
-  store: ProgramAccountStore,
+  store: AccountPages,
   slot: number,
-  filter: Pick<AccountsQuery, 'matches' | 'lookups'> = {}
+  filter: Pick<AccountsQuery, 'matches' | 'lookups' | 'abandoned'> = {}
 ): Promise<AccountVersion[]> {
   const found: AccountVersion[] = []
   for (let after: Uint8Array | undefined; ;) {
@@ -124,7 +125,7 @@ export async function contentOf(
 /** Compares each ready index with a scan at a slot, for every existing value and for a missing one. */
 export async function indexedEqual(
   t: Test,
-  store: ProgramAccountStore,
+  store: AccountPages,
   mirror: ProgramMirror,
   slot: number
 ): Promise<void> {
@@ -171,8 +172,8 @@ class Kill {
 
   of(store: ProgramAccountStore): ProgramAccountStore {
     return {
-      newest: async (program, addresses) => store.newest(program, addresses),
-      at: async (program, slot, addresses) => store.at(program, slot, addresses),
+      newest: async (...asked) => store.newest(...asked),
+      at: async (...asked) => store.at(...asked),
       pages: (program, query) => store.pages(program, query),
       versions: (program) => store.versions(program),
       put: async (...asked) => this.step(async () => store.put(...asked)),
@@ -293,7 +294,11 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
     start,
     restart,
     counted,
-    store: () => storage.programAccounts
+    /** The accounts as readers see them, who know the mirror's progress. */
+    store: (): AccountPages => ({
+      pages: (program, query) =>
+        storage.programAccounts.pages(program, { ...query, abandoned: saved.abandoned })
+    })
   }
 }
 

@@ -4,6 +4,7 @@ import { pubkeyFromBase58 } from '../../chain/pubkey.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { sleep, systemPorts } from '../../ports.ts'
 import { openStoreToRead } from '../../store/opening.ts'
+import type { MirrorProgress } from '../program.ts'
 import { Whitelist } from '../whitelist.ts'
 import { accountDifferences } from '../account-check.ts'
 import type { Invocation } from '../../kernel/cli/command.ts'
@@ -30,21 +31,21 @@ export async function verifyAccounts({
       program: { program }
     } of programs) {
       const answer = await node.programAccounts(pubkeyFromBase58(program), {}, end)
-      const slot = await reached(config, program, answer.slot)
-      if (slot === null) {
+      const at = await reached(config, program, answer.slot)
+      if (at === null) {
         counts.uncompared++
         stderr(`millrace: the mirror of program ${program} has no accounts yet`)
         continue
       }
-      if (slot !== answer.slot)
+      if (at.slot !== answer.slot)
         stderr(
-          `millrace: the mirror of program ${program} is at slot ${slot}, the node at ${answer.slot}: changes between the two slots appear as differences`
+          `millrace: the mirror of program ${program} is at slot ${at.slot}, the node at ${answer.slot}: changes between the two slots appear as differences`
         )
       await reading(config, async (storage) => {
         for await (const line of accountDifferences(
           storage.programAccounts,
           pubkeyFromBase58(program),
-          slot,
+          at,
           answer.accounts
         )) {
           stdout(line)
@@ -63,14 +64,20 @@ export async function verifyAccounts({
   return counts.differences + counts.uncompared > 0 ? 1 : 0
 }
 
-/** Waits until the mirror of a program has a slot. Resolves with the slot to compare at; null if the mirror has no slot. */
-async function reached(config: Config, program: string, slot: number): Promise<number | null> {
+/** Waits until the mirror of a program has a slot. Resolves with what to compare; null if the mirror has no slot. */
+async function reached(
+  config: Config,
+  program: string,
+  slot: number
+): Promise<({ readonly slot: number } & Pick<MirrorProgress, 'abandoned'>) | null> {
   const untilMs = Date.now() + REACH_MS
   for (;;) {
     const status = await reading(config, async (storage) => new Whitelist(storage.documents).get(program))
     const newest = status?.progress.slot ?? null
-    if (newest !== null && newest >= slot && slot >= status!.progress.oldestSlot) return slot
-    if (newest === null || newest > slot || Date.now() >= untilMs) return newest
+    if (newest === null) return null
+    const { oldestSlot, abandoned } = status!.progress
+    if (newest >= slot && slot >= oldestSlot) return { slot, abandoned }
+    if (newest > slot || Date.now() >= untilMs) return { slot: newest, abandoned }
     await sleep(systemPorts.clock, POLL_INTERVAL_MS, new AbortController().signal)
   }
 }

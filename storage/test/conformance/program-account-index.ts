@@ -9,7 +9,9 @@ import type {
   ProgramAccountStore
 } from '../../port.ts'
 import type { OpenForTest } from '../under-test.ts'
+import { abandonedAt } from '../../abandoned-slots.ts'
 import { wholePage } from '../whole-page.ts'
+import { abandonedSlots } from './program-accounts.ts'
 
 const PROGRAM = new Uint8Array(32).fill(7)
 const OTHER = new Uint8Array(32).fill(8)
@@ -40,7 +42,7 @@ const matcherOf =
         from + offset + value.length <= to && value.every((byte, i) => bytes[from + offset + i] === byte)
     )
 
-type Paging = Pick<AccountsQuery, 'slot' | 'limit' | 'examined'>
+type Paging = Pick<AccountsQuery, 'slot' | 'limit' | 'examined' | 'abandoned'>
 
 /** All accounts that have the values, by pages of an index or of a scan. */
 export async function allOf(
@@ -90,7 +92,8 @@ export async function testProgramAccountIndex(t: Test, open: OpenForTest, runs: 
       fc.record({
         slot: fc.nat(9),
         limit: fc.integer({ min: 1, max: 4 }),
-        examined: fc.integer({ min: 1, max: 60 })
+        examined: fc.integer({ min: 1, max: 60 }),
+        abandoned: abandonedSlots
       }),
       fc.tuple(byte, byte, byte),
       async (before, later, paging, [a, b, c]) => {
@@ -126,7 +129,9 @@ export async function testProgramAccountIndex(t: Test, open: OpenForTest, runs: 
             )
         }
         await check()
-        const upTo = [...model.values()].filter(({ slot }) => slot <= paging.slot)
+        const upTo = [...model.values()].filter(
+          ({ slot }) => slot <= paging.slot && abandonedAt(paging.abandoned, slot) === undefined
+        )
         const isSuperseded = ({ address, slot }: AccountVersion): boolean =>
           upTo.some((each) => each.slot > slot && Buffer.compare(each.address, address) === 0)
         await store.drop(PROGRAM, upTo.filter(isSuperseded), [FIRST, NEXT])

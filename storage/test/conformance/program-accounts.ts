@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { AccountVersion, DataMatcher, ProgramAccountStore } from '../../port.ts'
+import type { AccountsQuery, AccountVersion, DataMatcher, ProgramAccountStore } from '../../port.ts'
+import { abandonedAt } from '../../abandoned-slots.ts'
 import type { OpenForTest } from '../under-test.ts'
 import { wholePage } from '../whole-page.ts'
 
@@ -34,7 +35,7 @@ const inOrder = (versions: readonly AccountVersion[]): AccountVersion[] =>
 async function allAt(
   store: ProgramAccountStore,
   slot: number,
-  paging: { readonly limit: number; readonly examined: number }
+  paging: Pick<AccountsQuery, 'limit' | 'examined' | 'abandoned'>
 ): Promise<AccountVersion[]> {
   const found: AccountVersion[] = []
   for (let after: Uint8Array | undefined; ;) {
@@ -45,11 +46,19 @@ async function allAt(
   }
 }
 
+const newestOfEach = (versions: readonly AccountVersion[]): AccountVersion[] =>
+  versions.filter((each, i) => i === 0 || Buffer.compare(versions[i - 1]!.address, each.address) !== 0)
+
 const change = fc.record({
   n: fc.nat(6),
   slot: fc.integer({ min: 1, max: 8 }),
   data: fc.option(fc.array(fc.nat(255), { maxLength: 4 }), { freq: 3 })
 })
+/** No range, or up to two that may touch or overlap. */
+export const abandonedSlots = fc.array(
+  fc.tuple(fc.nat(8), fc.nat(3)).map(([from, more]) => ({ from, to: from + more })),
+  { maxLength: 2 }
+)
 
 /** Promises of the store of mirrored accounts; `runs` is the number of random runs. */
 export async function testProgramAccounts(t: Test, open: OpenForTest, runs: number): Promise<void> {
@@ -91,39 +100,45 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
     t.strictSame(await programAccounts.newest(OTHER, [addressOf(1)]), [version(1, 1, [1])])
   })
 
-  t.test('random versions agree with a plain list at every slot', async (t) => {
-    const { programAccounts } = (await open(t)).storage
-    const property = fc.asyncProperty(
-      fc.array(change, { maxLength: 30 }),
-      fc.nat(9),
-      fc.integer({ min: 1, max: 4 }),
-      fc.integer({ min: 1, max: 6 }),
-      async (changes, slot, limit, examined) => {
-        await programAccounts.clear(PROGRAM)
-        const model = new Map<string, AccountVersion>()
-        for (const { n, slot, data } of changes) model.set(`${n} ${slot}`, version(n, slot, data))
-        const versions = inOrder([...model.values()])
-        await programAccounts.put(PROGRAM, versions.toReversed(), [])
-        t.strictSame((await Array.fromAsync(programAccounts.versions(PROGRAM))).flat(), versions)
-        const upTo = versions.filter((each) => each.slot <= slot)
-        const newest = upTo.filter(
-          (each, i) => i === 0 || Buffer.compare(upTo[i - 1]!.address, each.address) !== 0
-        )
-        const present = newest.filter(({ account }) => account !== null)
-        t.strictSame(await allAt(programAccounts, slot, { limit, examined }), present)
-        const addresses = [0, 1, 2, 3, 4, 5, 6].map(addressOf)
-        t.strictSame(
-          await programAccounts.at(PROGRAM, slot, addresses),
-          addresses.map(
-            (address) => newest.find((each) => Buffer.compare(each.address, address) === 0) ?? null
+  t.test(
+    'random versions agree with a plain list at every slot, without those of abandoned slots',
+    async (t) => {
+      const { programAccounts } = (await open(t)).storage
+      const property = fc.asyncProperty(
+        fc.array(change, { maxLength: 30 }),
+        fc.nat(9),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 6 }),
+        abandonedSlots,
+        async (changes, slot, limit, examined, abandoned) => {
+          await programAccounts.clear(PROGRAM)
+          const model = new Map<string, AccountVersion>()
+          for (const { n, slot, data } of changes) model.set(`${n} ${slot}`, version(n, slot, data))
+          const versions = inOrder([...model.values()])
+          await programAccounts.put(PROGRAM, versions.toReversed(), [])
+          t.strictSame((await Array.fromAsync(programAccounts.versions(PROGRAM))).flat(), versions)
+          const counting = versions.filter((each) => abandonedAt(abandoned, each.slot) === undefined)
+          const upTo = counting.filter((each) => each.slot <= slot)
+          const newest = newestOfEach(upTo)
+          const present = newest.filter(({ account }) => account !== null)
+          t.strictSame(await allAt(programAccounts, slot, { limit, examined, abandoned }), present)
+          const addresses = [0, 1, 2, 3, 4, 5, 6].map(addressOf)
+          const ofEach = (list: readonly AccountVersion[]) =>
+            addresses.map(
+              (address) => list.find((each) => Buffer.compare(each.address, address) === 0) ?? null
+            )
+          t.strictSame(await programAccounts.at(PROGRAM, slot, addresses, abandoned), ofEach(newest))
+          t.strictSame(
+            await programAccounts.newest(PROGRAM, addresses, abandoned),
+            ofEach(newestOfEach(counting))
           )
-        )
-        // Versions superseded by the slot are not needed to read it.
-        const superseded = upTo.filter((each) => !newest.includes(each))
-        await programAccounts.drop(PROGRAM, superseded, [])
-        t.strictSame(await allAt(programAccounts, slot, { limit, examined }), present)
-      }
-    )
-    await fc.assert(property, { numRuns: runs, seed: 1 })
-  })
+          // Versions superseded by the slot are not needed to read it.
+          const superseded = upTo.filter((each) => !newest.includes(each))
+          await programAccounts.drop(PROGRAM, superseded, [])
+          t.strictSame(await allAt(programAccounts, slot, { limit, examined, abandoned }), present)
+        }
+      )
+      await fc.assert(property, { numRuns: runs, seed: 1 })
+    }
+  )
 }
