@@ -46,7 +46,10 @@ export async function measure(server: MeasuredProcess, load: Load): Promise<Meas
     )
   )
   let connection = 0
+  const amount = load.seconds === 'once' ? lists.reduce((sum, list) => sum + list.length, 0) : undefined
   const cpuBefore = server.cpuMs()
+  let cpuAfter: number | undefined
+  let answers = 0
   let started = 0
   let answered = 0
   const done = Promise.withResolvers<autocannon.Result>()
@@ -54,9 +57,7 @@ export async function measure(server: MeasuredProcess, load: Load): Promise<Meas
     url: server.url,
     headers: { ...load.headers },
     connections: lists.length,
-    ...(load.seconds === 'once'
-      ? { amount: lists.reduce((sum, list) => sum + list.length, 0) }
-      : { duration: load.seconds }),
+    ...(load.seconds === 'once' ? { amount } : { duration: load.seconds }),
     ...(load.perConnectionPerSecond === undefined
       ? {}
       : { connectionRate: Math.ceil(load.perConnectionPerSecond), ignoreCoordinatedOmission: true }),
@@ -70,6 +71,8 @@ export async function measure(server: MeasuredProcess, load: Load): Promise<Meas
     answered = performance.now()
     statuses[status] = (statuses[status] ?? 0) + 1
     counts[Math.min(CLASSES, Math.floor(ms * CLASSES_PER_MS))]!++
+    // The client ends up to a second later, in which a server does what it does without requests.
+    if (++answers === amount) cpuAfter = server.cpuMs()
   })
   const result = await done.promise
   if (result.errors > 0) statuses[0] = result.errors
@@ -80,7 +83,7 @@ export async function measure(server: MeasuredProcess, load: Load): Promise<Meas
     perSecond: requests / seconds,
     p50Ms: quantile(counts, requests * 0.5),
     p99Ms: quantile(counts, requests * 0.99),
-    cpuMicros: ((server.cpuMs() - cpuBefore) * 1000) / requests,
+    cpuMicros: (((cpuAfter ?? server.cpuMs()) - cpuBefore) * 1000) / requests,
     statuses
   }
 }
