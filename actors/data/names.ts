@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { digestOf } from '../../src/market/block-digest.ts'
+import { extentOf } from '../../src/market/block-extent.ts'
 import { RANKS_MAX } from '../../src/market/ranking.ts'
 import type { Archive } from '../../src/archive/archive.ts'
 import type { ServedArchive } from '../../src/archive/served-archive.ts'
@@ -96,6 +97,8 @@ export function names(deps: NamesDeps): Run<{ readonly storage: Storage }> {
     }
     const fed: FedIndex = {
       apply: (commit) => apply(index, commit),
+      needs: (commit) =>
+        extentOf(commit) === 'slot' || digestOf(commit).launches !== null ? 'digest' : 'rows',
       jumped,
       read,
       refuse: (error) => logger.error(`the names of launches cannot be read: ${error.detail}`)
@@ -111,8 +114,8 @@ export function names(deps: NamesDeps): Run<{ readonly storage: Storage }> {
 }
 
 function apply(index: NameIndex, commit: BlockCommit): void {
-  const { hasLaunches, mints } = digestOf(commit)
-  if (hasLaunches) for (const launch of commit.launches) index.setLaunch(launch)
+  const { launches, mints } = digestOf(commit)
+  for (const launch of launches ?? commit.launches) index.setLaunch(launch)
   for (const { mapKey } of mints) index.touch(mapKey)
 }
 

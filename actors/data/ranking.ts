@@ -83,6 +83,7 @@ class LoadedRankings {
         this.#served?.apply(commit)
         this.#loading?.apply(commit)
       },
+      needs: () => 'digest',
       jumped: () => jump.abort(),
       read: (reading) => this.#read(reading),
       refuse: (error) => {

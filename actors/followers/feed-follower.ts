@@ -1,4 +1,5 @@
 import type { ServiceError } from '../../src/kernel/errors.ts'
+import type { BlockExtent } from '../../src/market/block-extent.ts'
 import type { BlockCommit } from '../../src/market/records.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
@@ -16,6 +17,8 @@ export interface Reading {
 export interface FedIndex {
   /** Applies a block that may have been read, or is about to be. */
   apply(commit: BlockCommit): void
+  /** Returns how much of a block it applies (`NeededExtent`). */
+  needs(commit: BlockCommit): BlockExtent
   /** The feed skipped blocks, or published blocks have changed: what was read is stale. */
   jumped(): void
   /** Reads the store, and stays until the signal aborts. */
@@ -45,7 +48,12 @@ export async function followFeed(
       failure.abort(error)
     }
   }
-  const unfollow = feed.follow(apply, () => index.jumped())
+  const unfollow = feed.follow(
+    apply,
+    () => index.jumped(),
+    undefined,
+    (commit) => index.needs(commit)
+  )
   try {
     await index.read({ retry: retryWhileUnavailable(storage, clock), end })
   } catch (error) {

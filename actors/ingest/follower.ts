@@ -1,9 +1,11 @@
 import type { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import type { HintChannel, ClusterCoordination } from '../../storage/cluster/coordination.ts'
+import { hasExtent } from '../../src/market/block-extent.ts'
+import type { BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { IngestMetrics } from '../../src/ingest/metrics.ts'
-import type { Storage } from '../../storage/port.ts'
+import type { Journal, Storage } from '../../storage/port.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { retryWhileUnavailable, undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
@@ -38,7 +40,8 @@ export interface Followed {
  *     block. If a poll finds a block without one, notifications are lost: it polls at `POLL_INTERVAL_MS` until the next one.
  * L2. The feed continues block by block from its head, whichever process published it. If the journal no longer reaches
  *     back, or another process has amended published blocks, the feed jumps and reports it.
- * L3. Polling continues while the store is unavailable; an outage costs no restart.
+ * L3. Of each block, as much is read as the feed's followers need, and no more.
+ * L4. Polling continues while the store is unavailable; an outage costs no restart.
  */
 export function follower(
   deps: FollowDeps
@@ -123,8 +126,26 @@ export async function catchUp(
       if (journal === null || !feed.noteAmendments(await history.amendments(), head)) feed.jump(head)
       return
     }
+    // A reader says by the digest whether it needs the rows, and a new one may need more than those before it. The last look
+    // is in the turn of the publication.
+    while (commits.some((commit) => isLacking(commit, feed))) await readNeeded(commits, journal!, feed)
     feed.publishAll(commits)
   }
+}
+
+/** Tells whether less of a block was read than the feed's followers need now. */
+function isLacking(commit: BlockCommit, feed: Pick<CommitFeed, 'neededOf'>): boolean {
+  return !hasExtent(commit, feed.neededOf(commit))
+}
+
+/** Reads as much of each block as the feed's followers need by what was read of it. */
+async function readNeeded(
+  commits: readonly BlockCommit[],
+  journal: Journal,
+  feed: Pick<CommitFeed, 'neededOf'>
+): Promise<void> {
+  const lacking = commits.filter((commit) => isLacking(commit, feed))
+  await Promise.all(lacking.map((commit) => journal.read(commit, feed.neededOf(commit))))
 }
 
 /** Returns the slot of a head; -1 (below every slot) on an empty store. */

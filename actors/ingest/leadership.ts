@@ -78,6 +78,7 @@ async function grant(
 ): Promise<Leadership | null> {
   let heard = false
   const hear = (): void => void (heard = true)
+  // All of each block is read, so that a takeover finds the blocks in memory that the tables lack.
   const unfollow = feed.follow(hear, hear)
   try {
     let yields = refusal !== null

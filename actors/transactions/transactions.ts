@@ -86,7 +86,12 @@ export function transactions<Needs extends TransactionsNeeds>(
       },
       end
     )
-    const unfollow = deps.feed.follow(() => changes.noteHead())
+    const unfollow = deps.feed.follow(
+      () => changes.noteHead(),
+      undefined,
+      undefined,
+      () => 'slot'
+    )
     const tracker = new Tracker({
       ...deps,
       node,

@@ -1,6 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { ActiveHours } from '../market/active-hours.ts'
 import { digestOf } from '../market/block-digest.ts'
+import { extentOf, type BlockExtent } from '../market/block-extent.ts'
 import type { MintHourSource } from '../market/mint-hours.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { foldColumns } from '../market/minute-columns.ts'
@@ -13,6 +14,8 @@ import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 const DAY = 86_400
 /** Bytes of memory by default: about 600 mints that trade in every minute of a day. */
 const BYTES_MAX = 128 * 2 ** 20
+/** Blocks without a request after which no mint follows the feed any more: a minute of the chain. */
+const UNUSED_BLOCKS = 150
 
 type Spans<Name extends string> = Readonly<Record<Name, number>>
 
@@ -25,7 +28,8 @@ type Spans<Name extends string> = Readonly<Record<Name, number>>
  * W2. No mint is aggregated while the head's time is before that of an earlier block, because later hours than the
  *     head's then exist. On the chain this does not happen. For a minute after an archive's end it is assumed.
  * W3. If the feed skips blocks, or stored blocks or the archive have changed, everything is reloaded.
- * W4. A block in an hour that has rows of the archive evicts its mints: its hours lack those rows.
+ * W4. After `UNUSED_BLOCKS` without a request, nothing is aggregated, so that a process without clients reads no blocks.
+ * W5. A block in an hour that has rows of the archive evicts its mints: its hours lack those rows.
  */
 export class MintWindows implements CacheUse {
   readonly #storesOf: () => MintHourSource
@@ -34,6 +38,8 @@ export class MintWindows implements CacheUse {
   readonly bytesMax: number
   /** Number of changes of the feed. */
   #changes = 0
+  /** The number of changes at the last request. */
+  #usedAt = 0
   /** The latest time of a block, Unix seconds. */
   #latest = -Infinity
   /** Mints whose price was requested before: most are requested once, and rolling a mint takes longer than folding it. */
@@ -64,7 +70,9 @@ export class MintWindows implements CacheUse {
   follow(): () => void {
     return this.#feed.follow(
       (commit) => this.#apply(commit),
-      () => this.#forget()
+      () => this.#forget(),
+      undefined,
+      (commit) => this.#needed(commit)
     )
   }
 
@@ -80,6 +88,7 @@ export class MintWindows implements CacheUse {
     options: { readonly traders: boolean; readonly active?: ActiveHours | undefined }
   ): Promise<Record<Name, MintWindow>> {
     const key = pubkeyMapKey(mint)
+    this.#usedAt = this.#changes
     const stores = this.#current()
     const known = this.#rolled.get(key)
     // A view that counts traders is one of several of its token, and the others follow.
@@ -123,13 +132,25 @@ export class MintWindows implements CacheUse {
     return stores
   }
 
+  #needed(commit: BlockCommit): BlockExtent {
+    if (this.#rolled.size === 0 || this.#changes - this.#usedAt >= UNUSED_BLOCKS) return 'slot'
+    if (extentOf(commit) === 'slot') return 'digest'
+    return this.#changesRolled(commit) ? 'rows' : 'digest'
+  }
+
+  #changesRolled(commit: BlockCommit): boolean {
+    return digestOf(commit).mints.some(({ mapKey }) => this.#rolled.peek(mapKey) !== undefined)
+  }
+
   #apply(commit: BlockCommit): void {
     const { slot } = commit
     this.#changes++
     this.#latest = Math.max(this.#latest, slot.blockTime)
     if (this.#rolled.size === 0) return
+    if (extentOf(commit) === 'slot') return this.#rolled.clear()
     // A follower reads the rows of activity only if they concern a rolled mint.
-    if (!digestOf(commit).mints.some(({ mapKey }) => this.#rolled.peek(mapKey) !== undefined)) return
+    if (!this.#changesRolled(commit)) return
+    if (extentOf(commit) !== 'rows') return this.#rolled.clear()
     for (const hour of commit.activity) {
       if (hour.of !== 'mint') continue
       const key = pubkeyMapKey(hour.owner)

@@ -18,8 +18,8 @@ export interface BlockObserver {
    * events of its transactions, if it was decoded before.
    */
   read(sourced: SourcedBlock, plain?: PlainEvents): () => void
-  /** Takes a commit of the feed, once all observers have committed its block, if this process read it. */
-  published?(commit: BlockCommit): void
+  /** Takes the slot of a commit of the feed, once all observers have committed its block, if this process read it. */
+  published?(commit: Pick<BlockCommit, 'slot'>): void
   /** Blocks were skipped, or published blocks have changed. */
   jumped?(): void
   /** Returns whether it needs the block of a slot that was committed before this process started. */
@@ -51,10 +51,15 @@ export class CommittedBlocks {
     const jumped = (): void => {
       for (const observer of this.#observers) observer.jumped?.()
     }
-    feed.follow((commit) => {
-      this.#published(commit.slot.slot, commit.slot.blockhash)
-      for (const observer of this.#observers) observer.published?.(commit)
-    }, jumped)
+    feed.follow(
+      (commit) => {
+        this.#published(commit.slot.slot, commit.slot.blockhash)
+        for (const observer of this.#observers) observer.published?.(commit)
+      },
+      jumped,
+      undefined,
+      () => 'slot'
+    )
   }
 
   /** Shows a block to the observers. The caller commits it, or gives it to `amended`. */

@@ -1,12 +1,16 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { MintVolume } from './minute-volumes.ts'
 import type { BlockCommit } from './records.ts'
+import type { LaunchRow } from './rows.ts'
 import { minuteOf } from './sol-usd.ts'
 
 /** A mint with activity in a block. Its volume is the total of the block's minute; 0 trades if it has none there. */
 export interface DigestedMint extends MintVolume {
   readonly mapKey: string
 }
+
+/** A launch as the index of names has it. */
+export type DigestedLaunch = Pick<LaunchRow, 'mint' | 'symbol' | 'name'>
 
 /** The changes of a block without its rows, for followers that need no more. Addresses are map keys, each once. */
 export interface BlockDigest {
@@ -17,6 +21,8 @@ export interface BlockDigest {
   /** All other addresses whose object changes: pools, curves, wallets, and mints without activity. */
   readonly others: readonly string[]
   readonly hasLaunches: boolean
+  /** All launches of the block; null if there are some and the version that stored the digest left them out. */
+  readonly launches: readonly DigestedLaunch[] | null
   readonly hasSolPrices: boolean
   /** Tells whether the block changes an object at an address. */
   has(mapKey: string): boolean
@@ -47,6 +53,7 @@ function makeDigest(block: BlockCommit): BlockDigest {
     mints: [...mints.values()],
     others: [...others],
     hasLaunches: launches.length > 0,
+    launches: launches.map(({ mint, symbol, name }) => ({ mint, symbol, name })),
     hasSolPrices: solPrices.length > 0,
     // Rarely used: the rows themselves are at hand.
     has: (mapKey) => digest.mints.some((each) => each.mapKey === mapKey) || digest.others.includes(mapKey)

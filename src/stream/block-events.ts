@@ -1,5 +1,6 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { BlockDigest } from '../market/block-digest.ts'
+import type { BlockExtent } from '../market/block-extent.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS, walletCursor } from '../market/cursor.ts'
 import type { EncodedEvent, LogEntry } from '../market/log.ts'
@@ -55,29 +56,16 @@ export class BlockEvents {
       else events.push(event)
     }
     // The rows of a followed block are decoded at their first use.
-    if (this.#mayHave(channels, OF_TRADES))
+    const digest = this.#digest
+    if (mayHave(channels, OF_TRADES, digest))
       for (const row of this.#rows.trades) this.#trade(row, channels, add)
-    if (this.#mayHave(channels, OF_POOL_EVENTS))
+    if (mayHave(channels, OF_POOL_EVENTS, digest))
       for (const row of this.#rows.poolEvents) this.#poolEvent(row, channels, add)
-    if (this.#mayHave(channels, OF_LAUNCHES))
+    if (mayHave(channels, OF_LAUNCHES, digest))
       for (const row of this.#rows.launches) if (row.slot === this.slot.slot) this.#launch(row, channels, add)
     // A channel may have rows of several kinds, each kind in order.
     for (const events of found.values()) events.sort((a, b) => a.cursor - b.cursor)
     return found
-  }
-
-  /** Tells whether rows of a kind can be on one of the channels. */
-  #mayHave<T>(channels: ChannelTable<T>, { addressed, others }: Carriers): boolean {
-    if (others.some((kind) => channels.of(kind).size > 0)) return true
-    const addresses = addressed.reduce((sum, kind) => sum + channels.of(kind).size, 0)
-    const digest = this.#digest
-    if (digest === null || addresses > LOOKUPS_MAX) return addresses > 0
-    return addressed.some((kind) =>
-      channels
-        .of(kind)
-        .keys()
-        .some((mapKey) => digest.has(mapKey))
-    )
   }
 
   #trade<T>(row: TradeRow, channels: ChannelTable<T>, add: Add<T>): void {
@@ -155,6 +143,40 @@ export class BlockEvents {
     }
     return body
   }
+}
+
+/** Tells whether rows of a kind can be on one of the channels, by the digest of the block if it is known. */
+function mayHave<T>(
+  channels: ChannelTable<T>,
+  { addressed, others }: Carriers,
+  digest: Pick<BlockDigest, 'has'> | null
+): boolean {
+  if (others.some((kind) => channels.of(kind).size > 0)) return true
+  const addresses = addressed.reduce((sum, kind) => sum + channels.of(kind).size, 0)
+  if (digest === null || addresses > LOOKUPS_MAX) return addresses > 0
+  return addressed.some((kind) =>
+    channels
+      .of(kind)
+      .keys()
+      .some((mapKey) => digest.has(mapKey))
+  )
+}
+
+/** Returns how much of a block the events of some channels need, by its digest if that is known. */
+export function neededForChannels<T>(
+  channels: ChannelTable<T>,
+  digest: Pick<BlockDigest, 'has'> | null
+): BlockExtent {
+  const carriers = [OF_TRADES, OF_POOL_EVENTS, OF_LAUNCHES]
+  if (!carriers.some((of) => mayHave(channels, of, digest))) return digest === null ? 'slot' : 'digest'
+  const isByDigest = digest === null && carriers.every((of) => isOfFewAddresses(channels, of))
+  return isByDigest ? 'digest' : 'rows'
+}
+
+/** Tells whether a digest can say that a block has no rows of a kind for the channels. */
+function isOfFewAddresses<T>(channels: ChannelTable<T>, { addressed, others }: Carriers): boolean {
+  if (others.some((kind) => channels.of(kind).size > 0)) return false
+  return addressed.reduce((sum, kind) => sum + channels.of(kind).size, 0) <= LOOKUPS_MAX
 }
 
 function loggedBodies(log: readonly LogEntry[]): Map<number, Uint8Array> {

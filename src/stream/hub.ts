@@ -1,10 +1,12 @@
 import type { CommitFeed } from '../kernel/feed/commit-feed.ts'
 import { digestOf } from '../market/block-digest.ts'
+import { extentOf, type BlockExtent } from '../market/block-extent.ts'
 import type { CashList } from '../market/cash.ts'
 import { endOfEvents } from '../market/cursor.ts'
 import type { EncodedEvent } from '../market/log.ts'
+import type { BlockCommit } from '../market/records.ts'
 import type { SlotRow } from '../market/rows.ts'
-import { BlockEvents } from './block-events.ts'
+import { BlockEvents, neededForChannels } from './block-events.ts'
 import type { Channel } from './channel.ts'
 import { ChannelTable } from './channel-table.ts'
 import { eventFrames, type Frames } from './frames.ts'
@@ -48,7 +50,9 @@ interface LiveChannel {
  *     retractions of a lost fork come between that block and the earlier ones.
  * H4. If a channel fails, its readers read the block from the store, in one order for all of their channels. Other
  *     readers are not affected.
- * H5. Blocks that the feed publishes together end together for a reader, which then has the events of all of them.
+ * H5. A follower's block is read only if it may have events of a channel with readers. Others are not among the recent ones:
+ *     who catches up reads them from the store.
+ * H6. Blocks that the feed publishes together end together for a reader, which then has the events of all of them.
  */
 export class StreamHub {
   readonly #feed: CommitFeed
@@ -84,12 +88,10 @@ export class StreamHub {
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
     return this.#feed.follow(
-      (commit) => {
-        const digest = digestOf(commit)
-        this.#publish(new BlockEvents(commit, this.#cash, digest), digest.events)
-      },
+      (commit) => this.#publish(commit),
       () => this.#jump(),
-      () => this.#end()
+      () => this.#end(),
+      (commit) => this.#needed(commit)
     )
   }
 
@@ -155,9 +157,16 @@ export class StreamHub {
     }
   }
 
-  #publish(block: BlockEvents, rows: number): void {
+  /** Returns how much of a block the channels with readers need (H5). */
+  #needed(commit: BlockCommit): BlockExtent {
+    // The first block is read from the store (H3).
+    if (this.#isDoubtful || this.#channels.size === 0) return 'slot'
+    return neededForChannels(this.#channels, extentOf(commit) === 'slot' ? null : digestOf(commit))
+  }
+
+  #publish(commit: BlockCommit): void {
     const before = (this.#before ??= this.#head)
-    this.#head = endOf(block.slot)
+    this.#head = endOf(commit.slot)
     if (this.#isDoubtful) {
       this.#isDoubtful = false
       this.#recentAfter = this.#head
@@ -165,7 +174,16 @@ export class StreamHub {
       this.#wake()
       return
     }
-    this.#remember(block, rows)
+    if (extentOf(commit) !== 'rows') {
+      this.#forgetRecent()
+      // Readers that joined since the block was read have its events from the store.
+      if (extentOf(commit) !== this.#needed(commit)) this.#miss(before)
+      this.#wake()
+      return
+    }
+    const digest = digestOf(commit)
+    const block = new BlockEvents(commit, this.#cash, digest)
+    this.#remember(block, digest.events)
     const failed = new Set<Reader>()
     for (const [live, events] of this.#eventsOf(block, before)) {
       try {
@@ -200,6 +218,12 @@ export class StreamHub {
     }
   }
 
+  #forgetRecent(): void {
+    this.#recent = []
+    this.#recentRows = 0
+    this.#recentAfter = this.#head
+  }
+
   #remember(block: BlockEvents, rows: number): void {
     this.#recent.push({ block, rows })
     this.#recentRows += rows
@@ -212,12 +236,10 @@ export class StreamHub {
 
   #jump(): void {
     const before = this.#head
-    this.#recent = []
-    this.#recentRows = 0
     const head = endOf(this.#feed.head)
     // After a fork was removed, the next block is above everything published.
     this.#head = Math.max(head, before)
-    this.#recentAfter = this.#head
+    this.#forgetRecent()
     if (head < before) this.#isDoubtful = true
     if (head <= before) return
     this.#miss(before)

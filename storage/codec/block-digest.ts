@@ -1,4 +1,4 @@
-import type { BlockDigest, DigestedMint } from '../../src/market/block-digest.ts'
+import type { BlockDigest, DigestedLaunch, DigestedMint } from '../../src/market/block-digest.ts'
 import type { RecordKind } from './record.ts'
 
 const ADDRESS_BYTES = 32
@@ -13,11 +13,14 @@ export interface PackedDigest {
   readonly digest: BlockDigest
 }
 
-/** The record beside a packed block. Its addresses come first, each with 32 bytes: the mints, then all others. */
+/**
+ * The record beside a packed block. Its addresses come first, each with 32 bytes: the mints, then all others. The launches come
+ * last, if there are any: earlier versions did not write them, and decode a block whole whose digest has some.
+ */
 export const packedDigestKind: RecordKind<PackedDigest> = {
   name: 'block digest',
   write(out, { places, digest }) {
-    const { events, mints, others, hasLaunches, hasSolPrices } = digest
+    const { events, mints, others, hasLaunches, launches, hasSolPrices } = digest
     out.count(places.length)
     for (const place of places) out.count(place)
     out.count(events)
@@ -30,6 +33,13 @@ export const packedDigestKind: RecordKind<PackedDigest> = {
       out.count(trades)
       out.amount(microUsd)
     }
+    if (launches === null || launches.length === 0) return
+    out.count(launches.length)
+    for (const { mint, symbol, name } of launches) {
+      out.fixed(mint, ADDRESS_BYTES)
+      out.text(symbol)
+      out.text(name)
+    }
   },
   read(source) {
     const places = Array.from({ length: source.count() }, () => source.count())
@@ -41,7 +51,14 @@ export const packedDigestKind: RecordKind<PackedDigest> = {
       trades: source.count(),
       microUsd: source.amount()
     }))
-    return { places, digest: new ReadDigest({ events, flags, addresses, volumes }) }
+    const launches = source.atEnd
+      ? null
+      : Array.from({ length: source.count() }, () => ({
+          mint: source.fixed(ADDRESS_BYTES),
+          symbol: source.text(),
+          name: source.text()
+        }))
+    return { places, digest: new ReadDigest({ events, flags, addresses, volumes, launches }) }
   },
   weigh: ({ digest }) => 200 + 150 * digest.mints.length + 50 * digest.others.length
 }
@@ -50,6 +67,7 @@ export const packedDigestKind: RecordKind<PackedDigest> = {
 class ReadDigest implements BlockDigest {
   readonly events: number
   readonly hasLaunches: boolean
+  readonly launches: readonly DigestedLaunch[] | null
   readonly hasSolPrices: boolean
   readonly #addresses: Buffer
   readonly #volumes: readonly Omit<DigestedMint, 'mapKey'>[]
@@ -61,9 +79,11 @@ class ReadDigest implements BlockDigest {
     readonly flags: number
     readonly addresses: Buffer
     readonly volumes: readonly Omit<DigestedMint, 'mapKey'>[]
+    readonly launches: readonly DigestedLaunch[] | null
   }) {
     this.events = read.events
     this.hasLaunches = (read.flags & LAUNCHES) !== 0
+    this.launches = this.hasLaunches ? read.launches : []
     this.hasSolPrices = (read.flags & SOL_PRICES) !== 0
     this.#addresses = read.addresses
     this.#volumes = read.volumes

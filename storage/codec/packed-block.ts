@@ -1,6 +1,8 @@
 import { digestOf, setDigest } from '../../src/market/block-digest.ts'
+import { extentOf, setExtent } from '../../src/market/block-extent.ts'
 import { RECORD_NAMES } from '../../src/market/records.ts'
 import type { RecordName } from '../../src/market/records.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
 import type { BlockCommit } from '../port.ts'
 import { blockCommitKind, valueOf, writeBlock } from './block-commit.ts'
 import { packedDigestKind, type PackedDigest } from './block-digest.ts'
@@ -13,6 +15,12 @@ import { blockPart } from './records.ts'
 export interface BlockBytes {
   readonly packed: Buffer
   readonly digest: Buffer
+}
+
+/** A packed block as it is stored: versions without digests wrote none. */
+export interface StoredBytes {
+  readonly packed: Buffer
+  readonly digest: Buffer | null
 }
 
 /** Records of unpacked blocks that are not decoded yet. */
@@ -36,10 +44,7 @@ export function packBlock(key: Key, block: BlockCommit): BlockBytes {
  * Unpacks a block. With its digest, each record is decoded at its first use, so a follower pays for the rows that it reads.
  * Without one, as earlier versions wrote blocks, all of it is decoded at once. Throws STORAGE_UNAVAILABLE for damaged bytes.
  */
-export function unpackBlock(
-  key: Key,
-  { packed, digest }: { packed: Buffer; digest: Buffer | null }
-): BlockCommit {
+export function unpackBlock(key: Key, { packed, digest }: StoredBytes): BlockCommit {
   const stored = digest === null ? null : readDigest(key, digest)
   if (stored === null) return unpackRecord(blockCommitKind, key, packed)
   const read = openRecord(blockCommitKind, key, packed)
@@ -56,6 +61,42 @@ export function unpackBlock(
   undecoded.set(block, new Set(RECORD_NAMES))
   setDigest(block, stored.digest)
   return block
+}
+
+/** Returns a block of which only the slot was read. Its records throw until their rows are added. */
+export function unreadBlock(slot: SlotRow): BlockCommit {
+  const block = { slot } as BlockCommit
+  for (const name of RECORD_NAMES) {
+    const get = (): never => {
+      throw new Error(`the ${name} of block ${slot.slot} were not read`)
+    }
+    Object.defineProperty(block, name, { get, enumerable: true, configurable: true })
+  }
+  undecoded.set(block, new Set(RECORD_NAMES))
+  setExtent(block, 'slot')
+  return block
+}
+
+/**
+ * Adds the stored digest to a block without one. Returns false if another version wrote the digest; it then follows from the
+ * rows.
+ */
+export function addDigest(block: BlockCommit, key: Key, digest: Buffer): boolean {
+  if (extentOf(block) !== 'slot') return true
+  const stored = readDigest(key, digest)
+  if (stored === null) return false
+  setDigest(block, stored.digest)
+  setExtent(block, 'digest')
+  return true
+}
+
+/** Adds the rows to a block without them. Throws STORAGE_UNAVAILABLE for damaged bytes. */
+export function addRows(block: BlockCommit, key: Key, bytes: StoredBytes): void {
+  if (extentOf(block) === 'rows') return
+  const whole = unpackBlock(key, bytes)
+  for (const name of RECORD_NAMES) addLazily(block, name, () => whole[name])
+  setDigest(block, digestOf(whole))
+  setExtent(block, 'rows')
 }
 
 /** Tells whether one of some records of a block is not decoded yet. */

@@ -1,4 +1,5 @@
 import type { Amendment, Edit } from '../../src/market/amendment.ts'
+import type { BlockExtent } from '../../src/market/block-extent.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
@@ -74,9 +75,12 @@ export interface History {
 export interface Journal {
   /**
    * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty before the first commit.
-   * They are those that this process knows: `blocks.head` finds out about newer ones. Rows of a block may be decoded at their
-   * first use, and then throw STORAGE_UNAVAILABLE for damaged bytes. Resolves with null if the journal no longer reaches back to the slot, or the slot was never committed. Missed data is
-   * then only in the rows.
+   * They are those that this process knows: `blocks.head` finds out about newer ones. Of each, at least the slot was read
+   * (`extentOf`). Rows may be decoded at their first use, and then throw STORAGE_UNAVAILABLE for damaged bytes. Resolves with
+   * null if the journal no longer reaches back to the slot, or the slot was never committed. Missed data is then only in the
+   * rows.
    */
   after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null>
+  /** Reads so much of a block that `after` returned, unless it was read. Rejects with STORAGE_UNAVAILABLE if it cannot be read. */
+  read(block: BlockCommit, extent: BlockExtent): Promise<void>
 }

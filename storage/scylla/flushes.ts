@@ -133,6 +133,8 @@ export class Flushes {
     const { memtable, snapshot: before } = visibility
     const last = memtable.blocks.at(-1)
     if (last === undefined) return
+    // A query may have found a block of this writer before the writer did, and read its slot alone.
+    await memtable.readBy((...read) => this.#base.client.readEachThrough(...read))
     // A claimant's blocks are those of the writer before it.
     await memtable.decoded(RECORD_NAMES, null)
     const blocks = mergedBlocks(memtable.blocks.map(({ block }) => block))

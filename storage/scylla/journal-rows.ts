@@ -1,5 +1,14 @@
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import { packBlock, unpackBlock, type BlockBytes } from '../codec/packed-block.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import {
+  addDigest,
+  addRows,
+  packBlock,
+  unpackBlock,
+  unreadBlock,
+  type BlockBytes,
+  type StoredBytes
+} from '../codec/packed-block.ts'
 import type { BlockCommit } from '../port.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 import { batchesOf } from './row-write.ts'
@@ -23,6 +32,7 @@ const INSERT_FIRST =
 const SELECT = 'SELECT number, epoch, piece, pieces, block, digest FROM journal WHERE part = ? AND number'
 const SELECT_ONE = `${SELECT} = ?`
 const SELECT_SPAN = `${SELECT} >= ? AND number <= ?`
+const SELECT_DIGEST = 'SELECT digest FROM journal WHERE part = ? AND number = ? AND epoch = ? AND piece = 0'
 const DELETE_PART = 'DELETE FROM journal WHERE part = ?'
 
 /** A block as bytes; throws a RangeError if one of its values cannot be stored. */
@@ -53,6 +63,45 @@ export async function readJournal(
   committed: Snapshot,
   readEach: CqlClient['readEach']
 ): Promise<MemtableBlock[]> {
+  return (await readStored(numbers, committed, readEach)).map(unpacked)
+}
+
+/**
+ * A block of which only the slot is known: more of it is read from the journal when something needs it. `committed` is a
+ * state in which it is visible.
+ */
+export function unreadMemtableBlock(
+  version: Version,
+  slot: SlotRow,
+  committed: Snapshot,
+  client: Pick<CqlClient, 'readEach'>
+): MemtableBlock {
+  const { epoch, number } = version
+  const block = unreadBlock(slot)
+  const key = keyOf(number)
+  const limitedEach: CqlClient['readEach'] = (...read) => client.readEach(...read)
+  return new MemtableBlock(version, block, 0, async (extent, readEach = limitedEach) => {
+    if (extent === 'digest') {
+      const [rows] = await readEach(SELECT_DIGEST, [[partOf(number), number, epoch]])
+      const digest = rows?.[0]?.['digest'] as Buffer | null | undefined
+      // Another version may have written the digest, or none: it follows from the rows.
+      if (digest !== undefined && digest !== null && addDigest(block, key, digest)) return 0
+    }
+    const [stored] = await readStored([number], committed, readEach)
+    addRows(block, key, stored!)
+    return bytesOf(stored!)
+  })
+}
+
+/** A block of the journal. */
+interface JournalBlock extends Version, StoredBytes {}
+
+/** Rejects where the journal lacks a block. */
+async function readStored(
+  numbers: readonly number[],
+  committed: Snapshot,
+  readEach: CqlClient['readEach']
+): Promise<JournalBlock[]> {
   const answers = await readEach(
     SELECT_ONE,
     numbers.map((number) => [partOf(number), number])
@@ -63,6 +112,11 @@ export async function readJournal(
     return block
   })
 }
+
+const unpacked = (stored: JournalBlock): MemtableBlock =>
+  new MemtableBlock(stored, unpackBlock(keyOf(stored.number), stored), bytesOf(stored))
+
+const bytesOf = ({ packed, digest }: StoredBytes): number => packed.length + (digest?.length ?? 0)
 
 /** Committed blocks from one number to another, up to the first that is missing. */
 export async function readSpan(
@@ -76,7 +130,7 @@ export async function readSpan(
     const end = Math.min(last, (partOf(next) + 1) * COMMITS_PER_PART - 1)
     const pieces = new Pieces(next, committed)
     for await (const rows of client.pages(SELECT_SPAN, [partOf(next), next, end], PIECES_PER_READ))
-      blocks.push(...pieces.take(rows))
+      blocks.push(...pieces.take(rows).map(unpacked))
     if (pieces.next <= end) break
     next = end + 1
   }
@@ -106,8 +160,8 @@ class Pieces {
   }
 
   /** The blocks that are whole with these rows. */
-  take(rows: readonly CqlRow[]): MemtableBlock[] {
-    const blocks: MemtableBlock[] = []
+  take(rows: readonly CqlRow[]): JournalBlock[] {
+    const blocks: JournalBlock[] = []
     for (const row of rows) {
       const [epoch, number] = [row['epoch'] as number, row['number'] as number]
       if (this.#isBroken || !this.#committed.isVisible(epoch, number)) continue
@@ -117,16 +171,20 @@ class Pieces {
       }
       this.#pieces.push(row)
       if (this.#pieces.length < (row['pieces'] as number)) continue
-      const packed = Buffer.concat(this.#pieces.map((piece) => piece['block'] as Buffer))
-      const digest = this.#pieces[0]!['digest'] as Buffer | null
-      const block = unpackBlock(keyOf(number), { packed, digest })
-      const bytes = packed.length + (digest?.length ?? 0)
-      blocks.push(new MemtableBlock({ epoch, number }, block, bytes))
+      const [first] = this.#pieces
+      const digest = first!['digest'] as Buffer | null
+      blocks.push({ epoch, number, packed: joined(this.#pieces), digest })
       this.#pieces = []
       this.next++
     }
     return blocks
   }
+}
+
+/** The pieces as one buffer. A single piece shares the memory of its answer, which is hardly larger. */
+function joined(rows: readonly CqlRow[]): Buffer {
+  const pieces = rows.map((row) => row['block'] as Buffer)
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
 const lacking = (number: number): ServiceError =>

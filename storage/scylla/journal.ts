@@ -1,3 +1,4 @@
+import type { BlockExtent } from '../../src/market/block-extent.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { BlockCommit, Journal } from '../port.ts'
@@ -19,6 +20,8 @@ export class CommitJournal implements Journal {
   readonly #slots: RowList<SlotRow>
   /** The numbers of commits by slot. */
   readonly #numbers = new Map<number, number>()
+  /** The blocks that were returned. */
+  readonly #returned = new WeakMap<BlockCommit, MemtableBlock>()
   /** The newest amendment at the time of that read. */
   #amended = 0
 
@@ -46,6 +49,12 @@ export class CommitJournal implements Journal {
     return found.map((each) => this.#remember(each))
   }
 
+  async read(block: BlockCommit, extent: BlockExtent): Promise<void> {
+    const returned = this.#returned.get(block)
+    if (returned === undefined) throw new Error(`block ${block.slot.slot} is none of the journal's`)
+    await returned.read(extent)
+  }
+
   /** The number of a slot's commit, 0 before the first; null if the slot was never committed. */
   async #numberOf(slot: number | null, memtable: Memtable): Promise<number | null> {
     if (slot === null) return 0
@@ -56,8 +65,10 @@ export class CommitJournal implements Journal {
     return found?.number ?? null
   }
 
-  #remember({ block, number }: MemtableBlock): BlockCommit {
+  #remember(returned: MemtableBlock): BlockCommit {
+    const { block, number } = returned
     const { slot } = block.slot
+    this.#returned.set(block, returned)
     this.#numbers.delete(slot)
     this.#numbers.set(slot, number)
     if (this.#numbers.size > KNOWN_SLOTS_MAX) this.#numbers.delete(this.#numbers.keys().next().value!)

@@ -6,11 +6,22 @@ import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import { addressText, byName, KEYED, RECORD_NAMES, rowText } from '../../src/market/records.ts'
 import type { AddressOf, KeyedName, RecordName, RowOf } from '../../src/market/records.ts'
 import { digestOf } from '../../src/market/block-digest.ts'
+import { extentOf, hasExtent, type BlockExtent } from '../../src/market/block-extent.ts'
 import type { Interval } from '../../src/market/rows.ts'
 import { decodeRecords, isUndecoded } from '../codec/packed-block.ts'
 import { addressesListedAt } from '../pool-listings.ts'
 import type { BlockCommit } from '../port.ts'
+import { mapBounded, type CqlClient } from './client.ts'
 import type { Version } from './version.ts'
+
+/** Blocks that a query reads at once: the largest eight take several megabytes. */
+const READS_AT_ONCE = 8
+
+/** Reads more of a block than its slot, and resolves with its packed bytes: 0 for its digest alone. */
+export type ReadMore = (
+  extent: Exclude<BlockExtent, 'slot'>,
+  readEach?: CqlClient['readEach']
+) => Promise<number>
 
 /**
  * A committed block that the tables do not have yet, with indexes of its rows by the text of their key. An index is made at
@@ -20,8 +31,10 @@ export class MemtableBlock implements Version {
   readonly epoch: number
   readonly number: number
   readonly block: BlockCommit
-  /** Packed. */
-  readonly bytes: number
+  #bytes: number
+  /** Null if all of the block is known. */
+  readonly #readMore: ReadMore | null
+  #reading: Promise<number> | null = null
 
   readonly tradesOfMint = lazily(() => listed(this.block.trades, ({ mint }) => pubkeyMapKey(mint)))
   readonly tradesOfWallet = lazily(() =>
@@ -47,11 +60,37 @@ export class MemtableBlock implements Version {
   })
   readonly #byAddress = byName<RowMakers>(KEYED, (name) => lazily(() => rowsByAddress(name, this.block)))
 
-  constructor({ epoch, number }: Version, block: BlockCommit, bytes: number) {
+  constructor(
+    { epoch, number }: Version,
+    block: BlockCommit,
+    bytes: number,
+    readMore: ReadMore | null = null
+  ) {
     this.epoch = epoch
     this.number = number
     this.block = block
-    this.bytes = bytes
+    this.#bytes = bytes
+    this.#readMore = readMore
+  }
+
+  /** Bytes in memory, packed. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Reads so much of the block, unless it was read; callers share a read. Rejects with the store's error. */
+  async read(extent: BlockExtent): Promise<void> {
+    const readMore = this.#readMore
+    while (readMore !== null && extent !== 'slot' && !hasExtent(this.block, extent)) {
+      this.#reading ??= readMore(extent).finally(() => (this.#reading = null))
+      this.#bytes = await this.#reading
+    }
+  }
+
+  /** Reads the rows of the block by reads of a claimant. */
+  async readBy(readEach: CqlClient['readEach']): Promise<void> {
+    if (this.#readMore !== null && extentOf(this.block) !== 'rows')
+      this.#bytes = await this.#readMore('rows', readEach)
   }
 
   /** The last row at an address; undefined if the block has no such row. */
@@ -64,14 +103,23 @@ export class MemtableBlock implements Version {
 export class Memtable {
   /** Oldest first, their numbers without a gap. */
   readonly blocks: readonly MemtableBlock[]
-  /** Bytes of all blocks, packed. */
-  readonly bytes: number
+  /** Blocks whose rows were not read at the first query. A writer has those of all blocks. */
+  readonly #unread = lazily(() => this.blocks.filter(({ block }) => extentOf(block) !== 'rows'))
   /** Blocks with records that were not decoded at the first query. A writer's own blocks are decoded. */
   readonly #undecoded = lazily(() => this.blocks.filter(({ block }) => isUndecoded(block, RECORD_NAMES)))
 
   constructor(blocks: readonly MemtableBlock[]) {
     this.blocks = blocks
-    this.bytes = blocks.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** Bytes of all blocks in memory, packed. */
+  get bytes(): number {
+    return this.blocks.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** Reads the rows of all blocks by reads of a claimant, who writes them to the tables. */
+  async readBy(readEach: CqlClient['readEach']): Promise<void> {
+    await mapBounded(this.#unread(), READS_AT_ONCE, (block) => block.readBy(readEach))
   }
 
   /** Finds something in the newest block that has it, or undefined. */
@@ -84,10 +132,11 @@ export class Memtable {
   }
 
   /**
-   * Returns the memtable for a query of some records, decoded a block at a time. Blocks that change nothing at the address
-   * may be left out; null stands for any address.
+   * Returns the memtable for a query of some records: read where only the slot is known, and decoded a block at a time.
+   * Blocks that change nothing at the address may be left out; null stands for any address. Rejects with the store's error.
    */
   async decoded(names: readonly RecordName[], address: Pubkey | null): Promise<Memtable> {
+    if (this.#unread().length > 0) await this.#read(address === null ? null : pubkeyMapKey(address))
     const undecoded = this.#undecoded().filter(({ block }) => isUndecoded(block, names))
     if (undecoded.length === 0) return this
     const key = address === null ? null : pubkeyMapKey(address)
@@ -95,6 +144,13 @@ export class Memtable {
     for (const each of undecoded)
       if (!without.has(each) && decodeRecords(each.block, names)) await yieldToEventLoop()
     return without.size === 0 ? this : new Memtable(this.blocks.filter((each) => !without.has(each)))
+  }
+
+  /** Reads the rows of blocks that may change something at an address (a map key); null stands for any address. */
+  async #read(address: string | null): Promise<void> {
+    if (address !== null) await mapBounded(this.#unread(), READS_AT_ONCE, (each) => each.read('digest'))
+    const changing = this.#unread().filter(({ block }) => address === null || digestOf(block).has(address))
+    await mapBounded(changing, READS_AT_ONCE, (each) => each.read('rows'))
   }
 
   /** The newest row at an address, or undefined. */

@@ -1,3 +1,4 @@
+import { extentOf } from '../../src/market/block-extent.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Version } from './version.ts'
 import { Memtable } from './memtable.ts'
@@ -62,6 +63,8 @@ const NOTHING = new Snapshot({ epoch: 0, number: 0 }, null, new Map())
 export class Visibility {
   #known: Required<Watermarks> = { committed: NOTHING, flushed: NOTHING, amended: 0, forgotten: null }
   #memtable = new Memtable([])
+  /** When a tenant last queried rows, in unix milliseconds. */
+  queriedAtMs = -Infinity
 
   /** Snapshot for a query of the tables that begins now. */
   get snapshot(): Snapshot {
@@ -103,7 +106,9 @@ export class Visibility {
   /** Applies a state that was read or reached, unless a newer one is known. `found` are the blocks that were missing. */
   advance(next: Watermarks, found: readonly MemtableBlock[] = []): void {
     if (!this.#isPassedBy(next)) return
-    const retained = this.#retained(next)
+    const whole = new Set(found.filter(isWhole).map(({ number }) => number))
+    // A block of this writer replaces the one of which a query had found the slot.
+    const retained = this.#retained(next).filter((block) => isWhole(block) || !whole.has(block.number))
     const known = new Set(retained.map(({ number }) => number))
     const more = found.filter(({ number }) => !known.has(number) && number > next.flushed.newest)
     const blocks = [...retained, ...more].sort((a, b) => a.number - b.number)
@@ -126,6 +131,8 @@ export class Visibility {
     return isAtLeast(committed, known.committed) && isAtLeast(flushed, known.flushed)
   }
 }
+
+const isWhole = ({ block }: MemtableBlock): boolean => extentOf(block) === 'rows'
 
 const isAtLeast = (state: Snapshot, known: Snapshot): boolean =>
   state.epoch === known.epoch ? state.lastCommit >= known.lastCommit : state.epoch > known.epoch

@@ -1,5 +1,6 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { currentTenant } from '../../src/kernel/work/current-tenant.ts'
 import { byName, isSingle, RECORD_NAMES } from '../../src/market/records.ts'
 import type { AddressOf, ReadName, RecordName, SingleName } from '../../src/market/records.ts'
 import { mergedPairs } from '../codec/pair.ts'
@@ -32,6 +33,8 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     query: (memtable: Memtable) => Promise<T>
   ): Promise<T> => {
     base.client.assertOpen()
+    // The process's own reads are rare, and nobody waits for them.
+    if (currentTenant() !== null) base.visibility.queriedAtMs = base.client.now()
     return readConsistently(base, async () => query(await base.visibility.memtable.decoded(names, address)))
   }
   const keyed = <Name extends ReadName>(name: Name): RecordStore<Name> => {

@@ -8,6 +8,7 @@ import { ResponseCache } from '../../src/kernel/http/response-cache.ts'
 import { endpoint } from '../../src/kernel/http/endpoint.ts'
 import { serveCached } from '../../src/kernel/http/serve-cached.ts'
 import { address, wholeNumber } from '../../src/kernel/http/parameters.ts'
+import { setExtent } from '../../src/market/block-extent.ts'
 import { tagKey, InvalidationIndex, type CacheTag } from '../../src/kernel/http/invalidation-index.ts'
 import { block, buy, key, NOON, TOKEN } from '../market/world.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
@@ -302,6 +303,39 @@ t.test(
     publish(19, 19, [{ mint: changed }])
     t.ok(holds(other, 10))
     t.notOk(holds(changed, 18))
+  }
+)
+
+t.test(
+  'the digest of a block is needed while answers are checked, and a block without one changes everything',
+  async (t) => {
+    const [changed, other] = [key(1), key(2)]
+    const feed = new CommitFeed()
+    feed.restore(emptyCommit(1, NOON).slot)
+    const invalidation = new InvalidationIndex(feed)
+    invalidation.follow()
+    const holds = (tag: Pubkey, slot: number): boolean => invalidation.holds([tagKey(tag)], 'tags', slot)
+    /** Publishes a block as a process that follows does. */
+    const publish = (slot: number, tokens: readonly object[] = []): string => {
+      const commit = { ...emptyCommit(slot, NOON), tokens } as unknown as BlockCommit
+      const needed = feed.neededOf(commit)
+      setExtent(commit, needed)
+      feed.publish(commit)
+      return needed
+    }
+    t.equal(publish(2), 'slot')
+    t.notOk(holds(other, 1), 'nothing is known of the block')
+    t.ok(holds(other, 2))
+    for (let slot = 3; slot <= 9; slot++) t.equal(publish(slot), 'digest')
+    t.equal(publish(10, [{ mint: changed }]), 'digest')
+    t.ok(holds(other, 2))
+    t.notOk(holds(changed, 9))
+    for (let slot = 11; slot <= 18; slot++) t.equal(publish(slot), 'digest')
+    t.equal(publish(19), 'slot', 'no answer was checked for eight blocks')
+    t.notOk(holds(other, 18))
+    t.ok(holds(other, 19))
+    t.equal(publish(20), 'digest')
+    t.ok(holds(other, 19))
   }
 )
 

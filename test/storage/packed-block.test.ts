@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { digestOf, type BlockDigest } from '../../src/market/block-digest.ts'
+import { extentOf } from '../../src/market/block-extent.ts'
 import { RECORD_NAMES, type RecordName } from '../../src/market/records.ts'
 import { blockCommitKind } from '../../storage/codec/block-commit.ts'
-import { packBlock, unpackBlock } from '../../storage/codec/packed-block.ts'
-import { unpackRecord } from '../../storage/codec/record.ts'
+import { addDigest, addRows, packBlock, unpackBlock, unreadBlock } from '../../storage/codec/packed-block.ts'
+import { packedDigestKind } from '../../storage/codec/block-digest.ts'
+import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import type { BlockCommit } from '../../storage/port.ts'
@@ -17,8 +19,8 @@ const DAMAGED = { name: 'ServiceError', kind: ERRORS.STORAGE_UNAVAILABLE }
 const undecoded = (block: BlockCommit): RecordName[] =>
   RECORD_NAMES.filter((name) => Object.getOwnPropertyDescriptor(block, name)?.get !== undefined)
 
-const fieldsOf = ({ events, mints, others, hasLaunches, hasSolPrices }: BlockDigest) => ({
-  ...{ events, mints, others, hasLaunches, hasSolPrices }
+const fieldsOf = ({ events, mints, others, hasLaunches, launches, hasSolPrices }: BlockDigest) => ({
+  ...{ events, mints, others, hasLaunches, launches, hasSolPrices }
 })
 
 t.test('a block reads back exactly with its digest, whichever record is read first', async (t) => {
@@ -97,3 +99,52 @@ t.test('a packed block with any byte changed is refused at once', async (t) => {
   }
   t.throws(() => unpackBlock(Buffer.from('j2'), { packed, digest }), DAMAGED, 'so is one of another number')
 })
+
+t.test('of a block that is read by its slot alone, the digest and then the rows can be added', async (t) => {
+  for (let index = 0; index < 20; index++) {
+    const block = sampleBlock(6, index)
+    const bytes = packBlock(key, block)
+    const read = unreadBlock(block.slot)
+    t.equal(extentOf(read), 'slot')
+    t.throws(() => read.trades, /the trades of block \d+ were not read/)
+    t.throws(() => digestOf(read), /were not read/, 'nor is a digest made of rows that are not there')
+    if (index % 2 === 0) {
+      t.ok(addDigest(read, key, bytes.digest))
+      t.equal(extentOf(read), 'digest')
+      t.strictSame(fieldsOf(digestOf(read)), fieldsOf(digestOf(block)))
+      t.throws(() => read.log, /were not read/)
+    }
+    addRows(read, key, bytes)
+    t.equal(extentOf(read), 'rows')
+    t.strictSame(undecoded(read), RECORD_NAMES, 'a record is decoded at its first use')
+    const { trades } = read
+    addRows(read, key, bytes)
+    t.equal(read.trades, trades, 'rows that were read stay')
+    assert.deepStrictEqual(read, block)
+    t.strictSame(fieldsOf(digestOf(read)), fieldsOf(digestOf(block)))
+  }
+})
+
+t.test('a digest of an earlier version lacks launches, and one of another version is refused', async (t) => {
+  const index = Array.from({ length: 40 }, (_, at) => at).find(
+    (at) => sampleBlock(6, at).launches.length > 0
+  )!
+  const block = sampleBlock(6, index)
+  const { packed, digest } = packBlock(key, block)
+  const earlier = unreadBlock(block.slot)
+  t.ok(addDigest(earlier, key, withoutLaunches(block)))
+  t.match(digestOf(earlier), { hasLaunches: true, launches: null })
+  const unknown = Buffer.from(digest)
+  unknown[0] = 77
+  const other = unreadBlock(block.slot)
+  t.notOk(addDigest(other, key, unknown))
+  t.equal(extentOf(other), 'slot')
+  addRows(other, key, { packed, digest: unknown })
+  t.strictSame(fieldsOf(digestOf(other)), fieldsOf(digestOf(block)))
+})
+
+/** The digest of a block as versions stored it that had no launches in it. */
+function withoutLaunches(block: BlockCommit): Buffer {
+  const digest = { ...digestOf(block), launches: null }
+  return Buffer.from(packRecord(packedDigestKind, key, { places: [], digest }))
+}

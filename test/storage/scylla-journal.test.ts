@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
+import { digestOf } from '../../src/market/block-digest.ts'
+import { forTenant } from '../../src/kernel/work/current-tenant.ts'
+import { extentOf } from '../../src/market/block-extent.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import { journalDeletions } from '../../storage/scylla/journal-rows.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { testWithCql } from '../servers/cql.ts'
-import { journalAfter } from './journal-after.ts'
+import { followedAfter, journalAfter } from './journal-after.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
 testWithCql(t, 'the journal of commits', async (t, server) => {
@@ -97,6 +102,88 @@ testWithCql(t, 'the journal of commits', async (t, server) => {
     t.equal(await journalAfter(storage, slotAt(61), 100), null)
     t.strictSame(await journalAfter(storage, slotAt(62), 100), blocks.slice(63))
     t.strictSame(await journalAfter(storage, slotAt(69), 100), [])
+  })
+
+  t.test('a process that follows reads of each block what it is asked for', async (t) => {
+    const { storage } = await under.open(t)
+    const follower = await openScyllaStorage(under.options)
+    t.teardown(() => follower.close())
+    const blocks = Array.from({ length: 12 }, (_, index) => sampleBlock(5, index))
+    for (const block of blocks) {
+      await storage.blocks.commit(block)
+      assert.deepStrictEqual(await follower.blocks.head(), block.slot)
+    }
+    const followed = (await followedAfter(follower, null, 100))!
+    t.strictSame(followed.map(extentOf), new Array(12).fill('slot'))
+    assert.deepStrictEqual(
+      await follower.blocks.between(0, slotAt(100)),
+      blocks.map(({ slot }) => slot)
+    )
+    const [first, second] = followed
+    await follower.journal!.read(first!, 'digest')
+    t.equal(extentOf(first!), 'digest')
+    t.strictSame(digestOf(first!).others.toSorted(), digestOf(blocks[0]!).others.toSorted())
+    await Promise.all([follower.journal!.read(first!, 'rows'), follower.journal!.read(second!, 'rows')])
+    assert.deepStrictEqual([first, second], blocks.slice(0, 2))
+    const mints = blocks.flatMap(({ trades }) => trades.map((row) => row.mint))
+    const mint = mints.find((each) => blocks.some((block) => !digestOf(block).has(pubkeyMapKey(each))))!
+    const page = { order: 'asc', limit: 1_000 } as const
+    assert.deepStrictEqual(
+      await forTenant('a', () => follower.trades.ofMint(mint, page)),
+      await storage.trades.ofMint(mint, page)
+    )
+    const changing = blocks.map((block) => digestOf(block).has(pubkeyMapKey(mint)))
+    t.ok(changing.includes(false))
+    t.strictSame(
+      followed.slice(2).map(extentOf),
+      changing.slice(2).map((isChanging) => (isChanging ? 'rows' : 'digest'))
+    )
+    await storage.blocks.commit(sampleBlock(5, 12))
+    await follower.blocks.head()
+    const [next] = (await follower.journal!.after(slotAt(11), 100))!
+    t.equal(extentOf(next!), 'rows', 'while a tenant queries rows, no query waits for a block')
+    assert.deepStrictEqual(await follower.totals.get(), await storage.totals.get())
+    assert.deepStrictEqual(followed, blocks)
+  })
+
+  t.test('a process that takes over writes the blocks to the tables that it had not read', async (t) => {
+    const { storage } = await under.open(t)
+    const other = await openScyllaStorage({ ...under.options, flushBlocks: 16 })
+    t.teardown(() => other.close())
+    const blocks = Array.from({ length: 24 }, (_, index) => sampleBlock(5, index))
+    for (const block of blocks.slice(0, 12)) {
+      await storage.blocks.commit(block)
+      await other.blocks.head()
+    }
+    const followed = (await other.journal!.after(null, 100))!
+    t.strictSame(followed.map(extentOf), new Array(12).fill('slot'))
+    await other.blocks.claim(2)
+    t.strictSame(followed.map(extentOf), new Array(12).fill('rows'))
+    for (const block of blocks.slice(12)) await other.blocks.commit(block)
+    await other.close()
+    const reader = await openScyllaStorage(under.options)
+    t.teardown(() => reader.close())
+    const page = { order: 'asc', limit: 1_000 } as const
+    const { mint } = blocks.flatMap(({ trades }) => trades)[0]!
+    assert.deepStrictEqual(
+      await reader.trades.ofMint(mint, page),
+      blocks.flatMap(({ trades }) => trades.filter((row) => Buffer.compare(row.mint, mint) === 0))
+    )
+  })
+
+  t.test('a query is refused if the journal lacks a block that it needs', async (t) => {
+    const { storage } = await under.open(t)
+    const follower = await openScyllaStorage(under.options)
+    t.teardown(() => follower.close())
+    await storage.blocks.commit(sampleBlock(5, 0))
+    await follower.blocks.head()
+    await under.change('DELETE FROM journal WHERE part = 0')
+    await t.rejects(follower.totals.get(), {
+      name: 'ServiceError',
+      kind: ERRORS.STORAGE_UNAVAILABLE,
+      detail: /lacks block 1/
+    })
+    t.equal((await follower.blocks.head())?.slot, sampleBlock(5, 0).slot.slot)
   })
 
   t.test('parts are deleted once their blocks have been in the tables for an hour of the chain', (t) => {

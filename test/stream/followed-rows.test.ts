@@ -2,12 +2,13 @@ import t from 'tap'
 import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { digestOf } from '../../src/market/block-digest.ts'
+import { extentOf, hasExtent } from '../../src/market/block-extent.ts'
 import { CashList } from '../../src/market/cash.ts'
 import { RECORD_NAMES, type RecordName } from '../../src/market/records.ts'
 import { channelOf, type Channel } from '../../src/stream/channel.ts'
 import { isFirstRow } from '../../src/stream/encode.ts'
-import { StreamHub, type Reader } from '../../src/stream/hub.ts'
-import { packBlock, unpackBlock } from '../../storage/codec/packed-block.ts'
+import { endOf, StreamHub, type Reader } from '../../src/stream/hub.ts'
+import { addDigest, addRows, packBlock, unpackBlock, unreadBlock } from '../../storage/codec/packed-block.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 
@@ -77,3 +78,71 @@ t.test('a channel of an address costs only the blocks that change it', async (t)
   const none = followed([`trades:${pubkeyToBase58(new Uint8Array(32).fill(200))}`])
   t.strictSame([...none.decoded], [])
 })
+
+/** Blocks of a follower that reads what its hub needs: how much of each was read, and the cursors that a reader gets. */
+function readFor(names: readonly string[], joinAt = 0) {
+  const feed = new CommitFeed()
+  const hub = new StreamHub(feed, new CashList(), (fault) => {
+    throw fault
+  })
+  hub.follow()
+  const cursors: number[] = []
+  const missed: number[] = []
+  const reader: Reader = {
+    owe: (frames) => cursors.push(...frames.cursors) > 0,
+    endBlock: () => undefined,
+    missed: (after) => void missed.push(after)
+  }
+  const extents: string[] = []
+  for (let index = 0; index < BLOCKS; index++) {
+    const whole = sampleBlock(4, index)
+    const bytes = packBlock(key, whole)
+    const block = unreadBlock(whole.slot)
+    while (!hasExtent(block, feed.neededOf(block)))
+      if (feed.neededOf(block) === 'digest') addDigest(block, key, bytes.digest)
+      else addRows(block, key, bytes)
+    extents.push(extentOf(block))
+    feed.publish(block)
+    if (index === joinAt) for (const name of names) hub.join(channelOf(name) as Channel, reader)
+  }
+  return { hub, extents, cursors, missed }
+}
+
+t.test('a hub reads only the slots of followed blocks while its channels have no readers', async (t) => {
+  const { hub, extents } = readFor([])
+  t.strictSame(new Set(extents), new Set(['slot']))
+  t.strictSame(hub.recentAfter(hub.head), [], 'at the head, nothing is missing')
+  t.equal(hub.recentAfter(hub.head - 1), null, 'before it, the store has the events')
+})
+
+t.test(
+  'a hub reads as much of a block as its channels need, and its readers get the same events',
+  async (t) => {
+    const blocks = Array.from({ length: BLOCKS }, (_, index) => sampleBlock(4, index)).slice(1)
+    const { user } = blocks.flatMap(({ trades }) => trades.filter(isFirstRow))[0]!
+    const wallet = `wallet:${pubkeyToBase58(user)}`
+    for (const names of [
+      ['launches'],
+      ['curves'],
+      ['venue:pumpfun', 'launches'],
+      [wallet],
+      [wallet, 'pools']
+    ]) {
+      const { extents, cursors, missed } = readFor(names)
+      t.strictSame(cursors, followed(names).cursors, names.join())
+      t.strictSame(missed, [])
+      t.equal(extents[0], 'slot', 'the first block is read from the store')
+      const digestsAlone = extents.filter((extent) => extent === 'digest').length
+      const isByDigest = names.length === 1 && names[0] === wallet
+      t.equal(digestsAlone > 0, isByDigest, names.join())
+    }
+    const late = readFor(['venue:pumpfun'], 20)
+    t.strictSame(new Set(late.extents.slice(0, 21)), new Set(['slot']))
+    t.strictSame(new Set(late.extents.slice(21)), new Set(['rows']))
+    const { slot } = sampleBlock(4, 20)
+    t.strictSame(
+      late.cursors,
+      followed(['venue:pumpfun']).cursors.filter((cursor) => cursor > endOf(slot))
+    )
+  }
+)

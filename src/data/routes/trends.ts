@@ -9,6 +9,7 @@ import type { VenueId } from '../../chain/venue-id.ts'
 import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
 import type { CommitFeed } from '../../kernel/feed/commit-feed.ts'
 import { digestOf } from '../../market/block-digest.ts'
+import { extentOf } from '../../market/block-extent.ts'
 import type { CashList } from '../../market/cash.ts'
 import { newestUsd } from '../../market/latest-price.ts'
 import { RANKED_WINDOWS, RANKS_MAX, type RankedWindow } from '../../market/ranking.ts'
@@ -23,6 +24,9 @@ import { readPricedToken } from './valued-token.ts'
 
 /** Maximum trends cached: every ranked mint in each of three windows. Above it the cache is cleared. */
 const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
+
+/** Blocks without a request after which no trend is cached any more: a minute of the chain. */
+const UNUSED_BLOCKS = 150
 
 /** A trend with the cached facts of the mint's accounts. */
 export interface KnownTrend extends Trend {
@@ -48,6 +52,8 @@ export class Trends {
   #market: MarketStores
   /** Number of jumps of the feed. */
   #jumps = 0
+  /** Blocks since the last request. */
+  #blocksUnused = 0
 
   constructor(deps: Pick<DataNeeds, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
     const { storage, feed, cash, accounts } = deps
@@ -70,11 +76,14 @@ export class Trends {
       () => {
         this.#jumps++
         this.#cached.clear()
-      }
+      },
+      undefined,
+      () => (this.#cached.size > 0 && this.#blocksUnused < UNUSED_BLOCKS ? 'digest' : 'slot')
     )
   }
 
   async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<KnownTrend> {
+    this.#blocksUnused = 0
     const { to } = windowSpan(head.blockTime, RANKED_WINDOWS[window])
     const market = this.#marketOf()
     if (to !== this.#end || market !== this.#market) this.#cached.clear()
@@ -120,7 +129,9 @@ export class Trends {
   }
 
   #forget(commit: BlockCommit): void {
+    this.#blocksUnused++
     if (this.#cached.size === 0) return
+    if (extentOf(commit) === 'slot') return this.#cached.clear()
     for (const { mapKey } of digestOf(commit).mints)
       for (const window of RANKED_WINDOW_NAMES) this.#cached.delete(keyOf(mapKey, window))
   }

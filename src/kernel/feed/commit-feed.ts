@@ -1,3 +1,4 @@
+import { widerExtent, type BlockExtent } from '../../market/block-extent.ts'
 import type { KeptBlock } from '../../market/kept-block.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { BlockCommit } from '../../market/records.ts'
@@ -5,6 +6,17 @@ import type { BlockStore } from '../../../storage/port.ts'
 
 /** Called for each block with the head before it, which a jump may have moved. It must not throw. */
 export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
+
+/**
+ * Returns how much of a block its follower reads. Called before the block is published, and again each time that more of it
+ * was read. It must not throw, and may use no more of the block than was read.
+ */
+export type NeededExtent = (block: BlockCommit) => BlockExtent
+
+interface FeedFollower {
+  readonly take: Follower
+  readonly needs: NeededExtent
+}
 
 /** Called when blocks were skipped without notice, or published blocks have changed. It must not throw. */
 export type JumpListener = () => void
@@ -22,7 +34,8 @@ export type EndListener = () => void
  *     head. They are not published before.
  * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which
  *     reload.
- * F4. Blocks whose commits the store answers in one turn of the event loop are published together. So a reader of the stream
+ * F4. A block is published once as much of it was read as its followers need (`neededOf`).
+ * F5. Blocks whose commits the store answers in one turn of the event loop are published together. So a reader of the stream
  *     gets them by one write to its socket.
  */
 export class CommitFeed {
@@ -33,7 +46,7 @@ export class CommitFeed {
   #committed: BlockCommit[] = []
   /** Number of the store's amendments seen last; null before the first. */
   #amendments: number | null = null
-  readonly #followers = new Set<Follower>()
+  readonly #followers = new Set<FeedFollower>()
   readonly #jumpListeners = new Set<JumpListener>()
   readonly #endListeners = new Set<EndListener>()
 
@@ -101,9 +114,16 @@ export class CommitFeed {
     this.#inFlight.shift()
     if (!written) return
     this.#committed.push(block)
-    // The answers to blocks that were written together come in a row (F4).
+    // The answers to blocks that were written together come in a row (F5).
     await Promise.resolve()
     this.#publishCommitted()
+  }
+
+  /** Returns how much of a block its followers need, by what was read of it. */
+  neededOf(block: BlockCommit): BlockExtent {
+    let needed: BlockExtent = 'slot'
+    for (const { needs } of this.#followers) needed = widerExtent(needed, needs(block))
+    return needed
   }
 
   /** Publishes a visible block if it follows the head; ignores one already published. */
@@ -125,7 +145,7 @@ export class CommitFeed {
     const before = this.#head
     if (before !== null && commit.slot.slot <= before.slot) return
     this.#head = commit.slot
-    callAll(this.#followers, (follower) => follower(commit, before))
+    callAll(this.#followers, ({ take }) => take(commit, before))
   }
 
   #publishCommitted(): void {
@@ -136,13 +156,15 @@ export class CommitFeed {
 
   /**
    * Calls `follower` for each later block, in order, `jumped` as a jump listener, and `ended` after the last of the blocks
-   * that are published together, until the returned function is called.
+   * that are published together, until the returned function is called. By default `follower` reads all of each block.
    */
   follow(
-    follower: Follower,
+    take: Follower,
     jumped: JumpListener = () => undefined,
-    ended: EndListener = () => undefined
+    ended: EndListener = () => undefined,
+    needs: NeededExtent = () => 'rows'
   ): () => void {
+    const follower: FeedFollower = { take, needs }
     this.#followers.add(follower)
     this.#endListeners.add(ended)
     const unsubscribe = this.onJump(jumped)

@@ -1,6 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
 import type { CommitFeed } from '../feed/commit-feed.ts'
 import { digestOf, type BlockDigest } from '../../market/block-digest.ts'
+import { extentOf } from '../../market/block-extent.ts'
 import type { SlotRow } from '../../market/rows.ts'
 import type { BlockCommit } from '../../market/records.ts'
 import { minuteOf } from '../../market/sol-usd.ts'
@@ -24,8 +25,8 @@ const DIGESTS_MAX = 8
 
 /**
  * Tracks the newest slot that changed the object of each tag, so that answers computed at a slot can be checked for
- * validity. Blocks are noted by their digests, whose addresses are marked when an answer is checked: a process that answers
- * nothing marks nothing.
+ * validity. Blocks are noted by their digests, whose addresses are marked when an answer is checked. A process that answers
+ * nothing needs no digests: after `DIGESTS_MAX` blocks without a check, each block counts as a change of everything.
  */
 export class InvalidationIndex {
   readonly #feed: CommitFeed
@@ -34,6 +35,8 @@ export class InvalidationIndex {
   readonly #slots = new Map<string, number>()
   /** Blocks whose tags are not marked, oldest first. */
   #waiting: { readonly slot: number; readonly digest: BlockDigest }[] = []
+  /** Blocks since the last check of an answer. */
+  #blocksUnchecked = DIGESTS_MAX
   /** No evicted tag changed after this slot. */
   #floor = -1
   /** The newest slot whose block is in another minute than the block before it. */
@@ -50,7 +53,12 @@ export class InvalidationIndex {
 
   /** Follows the feed until the returned function is called. */
   follow(): () => void {
-    return this.#feed.follow((commit, before) => this.#note(commit, before))
+    return this.#feed.follow(
+      (commit, before) => this.#note(commit, before),
+      undefined,
+      undefined,
+      () => (this.#blocksUnchecked < DIGESTS_MAX ? 'digest' : 'slot')
+    )
   }
 
   /**
@@ -58,6 +66,7 @@ export class InvalidationIndex {
    * fired.
    */
   holds(tags: readonly string[], trigger: RefreshTrigger, slot: number): boolean {
+    this.#blocksUnchecked = 0
     this.#keepUpWith(this.#feed.head)
     if (this.#head === null || this.#head.slot === slot) return true
     if (trigger === 'block' || (trigger === 'minute' && this.#minuteSlot > slot)) return false
@@ -83,6 +92,13 @@ export class InvalidationIndex {
     const { slot, blockTime } = commit.slot
     if (this.#head === null || minuteOf(this.#head.blockTime) !== minuteOf(blockTime)) this.#minuteSlot = slot
     this.#head = commit.slot
+    this.#blocksUnchecked++
+    if (extentOf(commit) === 'slot') {
+      this.#slots.clear()
+      this.#waiting = []
+      this.#floor = slot
+      return
+    }
     this.#waiting.push({ slot, digest: digestOf(commit) })
     if (this.#waiting.length <= DIGESTS_MAX) return
     // All marked tags changed before this block.

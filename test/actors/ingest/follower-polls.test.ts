@@ -1,7 +1,8 @@
 import t from 'tap'
-import { follow } from '../../../actors/ingest/follower.ts'
+import { catchUp, follow } from '../../../actors/ingest/follower.ts'
 import { CommitFeed } from '../../../src/kernel/feed/commit-feed.ts'
-import type { Storage } from '../../../storage/port.ts'
+import { extentOf, setExtent, type BlockExtent } from '../../../src/market/block-extent.ts'
+import type { BlockCommit, Journal, Storage } from '../../../storage/port.ts'
 import { emptyBlock } from '../../../storage/test/sample-blocks.ts'
 import { settle, virtualClock, type VirtualClock } from '../../virtual-time.ts'
 
@@ -116,4 +117,67 @@ t.test('a lost notification costs a second once, and without notifications the h
   const whileCut = await cut.readsIn(() => advance(cut.clock, 10_000))
   t.equal(whileCut, 50 * PROCESSES, 'notifications that do not arrive do not slow the polls')
   await cut.stop()
+})
+
+t.test('of each block as much is read as followers need when it is published', async (t) => {
+  const reads: string[] = []
+  let wanted: BlockExtent = 'slot'
+  const feed = new CommitFeed()
+  const heard: string[] = []
+  feed.follow(
+    (commit) => void heard.push(`${commit.slot.slot} ${extentOf(commit)}`),
+    undefined,
+    undefined,
+    (commit) => (wanted === 'rows' && extentOf(commit) === 'slot' ? 'digest' : wanted)
+  )
+  const blocks = [1, 2, 3, 4].map((slot) => {
+    const block = emptyBlock(slot)
+    setExtent(block, 'slot')
+    return block
+  })
+  const journal = {
+    after: async (slot: number | null) => blocks.filter((each) => each.slot.slot > (slot ?? -1)).slice(0, 1),
+    read: async (block: BlockCommit, extent: BlockExtent) => {
+      reads.push(`${block.slot.slot} ${extent}`)
+      setExtent(block, extent)
+      // A client comes while a block is read.
+      if (block === blocks[2]) wanted = 'rows'
+    }
+  } as Journal
+  const history = { amendments: async () => 0 } as unknown as Storage['history']
+  const upTo = (at: number) =>
+    catchUp({ journal, history }, feed, blocks[at]!.slot, new AbortController().signal)
+  await upTo(0)
+  wanted = 'digest'
+  await upTo(2)
+  await upTo(3)
+  const slots = blocks.map(({ slot }) => slot.slot)
+  t.strictSame(reads, [
+    ...[`${slots[1]} digest`, `${slots[2]} digest`, `${slots[2]} rows`],
+    ...[`${slots[3]} digest`, `${slots[3]} rows`]
+  ])
+  t.strictSame(heard, [`${slots[0]} slot`, `${slots[1]} digest`, `${slots[2]} rows`, `${slots[3]} rows`])
+})
+
+t.test('a block that cannot be read is not published, and is read again by the next poll', async (t) => {
+  const feed = new CommitFeed()
+  const heard: number[] = []
+  feed.follow(({ slot }) => void heard.push(slot.slot))
+  const block = emptyBlock(1)
+  setExtent(block, 'slot')
+  let isAway = true
+  const journal: Journal = {
+    after: async () => [block],
+    read: async (_, extent) => {
+      if (isAway) throw new Error('the store does not answer')
+      setExtent(block, extent)
+    }
+  }
+  const history = { amendments: async () => 0 } as unknown as Storage['history']
+  const { signal } = new AbortController()
+  await t.rejects(catchUp({ journal, history }, feed, block.slot, signal), /does not answer/)
+  t.strictSame([feed.head, heard], [null, []])
+  isAway = false
+  await catchUp({ journal, history }, feed, block.slot, signal)
+  t.strictSame([feed.head, heard], [block.slot, [block.slot.slot]])
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { CommitFeed } from '../../../src/kernel/feed/commit-feed.ts'
+import type { BlockExtent } from '../../../src/market/block-extent.ts'
 import { noRows, type BlockCommit } from '../../../src/market/records.ts'
 
 /** Returns a block without an event. */
@@ -217,4 +218,26 @@ t.test('a follower that fails at one of several blocks gets the others, and thei
   )
   t.throws(() => feed.publishAll([commitOf(7), commitOf(8)]), { message: 'a follower of the feed failed' })
   t.strictSame(said, [7, 8, 'end'])
+})
+
+t.test('a block is needed as far as the follower that reads most of it needs it', async (t) => {
+  const feed = new CommitFeed()
+  t.equal(feed.neededOf(commitOf(1)), 'slot', 'without a follower')
+  const follow = (extent: BlockExtent) =>
+    feed.follow(
+      () => undefined,
+      undefined,
+      undefined,
+      () => extent
+    )
+  follow('slot')
+  t.equal(feed.neededOf(commitOf(1)), 'slot')
+  const unfollow = follow('digest')
+  follow('slot')
+  t.equal(feed.neededOf(commitOf(1)), 'digest')
+  const ofRows = feed.follow(() => undefined)
+  t.equal(feed.neededOf(commitOf(1)), 'rows', 'who says nothing reads all')
+  ofRows()
+  unfollow()
+  t.equal(feed.neededOf(commitOf(1)), 'slot')
 })
