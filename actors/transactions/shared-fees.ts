@@ -1,5 +1,5 @@
 import type { SlotRow } from '../../src/market/rows.ts'
-import type { Clock } from '../../src/ports.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
 import type { BlockFees } from '../../src/transactions/block-fees.ts'
 import { decodeFees, encodeFees } from '../../src/transactions/fee-digest.ts'
 import { FEE_SLOTS, type PriorityFees } from '../../src/transactions/priority-fees.ts'
@@ -12,6 +12,13 @@ import type { Run } from '../supervision/process.ts'
 
 /** Milliseconds until absent digests are read again, if no block comes: half a slot's time. */
 const LATE_MS = 200
+/**
+ * Milliseconds after an answer for which the window follows the blocks. It is as long as the window: after it, all blocks
+ * have to be read anyway.
+ */
+const USED_MS = 60_000
+/** Longest wait of an answer for the window, in milliseconds. All of it is 22 MB, read in a quarter of a second. */
+const READ_WITHIN_MS = 1_000
 /** Digests read at a time. Mainnet's have 150 KB each, and leases wait behind the answer on the same connection. */
 const DIGESTS_PER_READ = 8
 
@@ -29,7 +36,8 @@ export interface SharedFeesDeps {
  * F1. The store is the truth: the window keeps and takes only blocks of the last 150 slots that are stored, by slot and
  *     blockhash. A digest of a lost fork is never used, and the blocks of one leave the window.
  * F2. A block is published after it is committed, and again when Redis is back, because Redis may have lost it.
- * F3. While Redis is unavailable the window stays behind; its slots say how far. Nothing waits for Redis.
+ * F3. A process that does not ingest reads the digests only while fees are requested. The first answer waits for them.
+ * F4. While Redis is unavailable the window stays behind; its slots say how far. Nothing waits for Redis.
  */
 export function sharedFees(
   deps: SharedFeesDeps
@@ -50,6 +58,9 @@ class SharedWindow {
   #rows: Map<number, SlotRow> | null = null
   /** Blocks that are in Redis, as far as this process knows. */
   #published = new WeakSet<BlockFees>()
+  #usedAtMs = -Infinity
+  /** Settled by the next step, which answers wait for; null if none does. */
+  #awaited: PromiseWithResolvers<void> | null = null
 
   constructor(deps: SharedFeesDeps, stored: Pick<Storage['blocks'], 'between'>, digests: BlockDigests) {
     this.#deps = deps
@@ -58,32 +69,62 @@ class SharedWindow {
   }
 
   async run(end: AbortSignal): Promise<void> {
-    const { feed, clock } = this.#deps
+    const { feed, fees, clock, publishes } = this.#deps
     const unsubscribe = [
+      publishes ? () => undefined : fees.updateBy(() => this.#update(end)),
       feed.follow(
         ({ slot }) => {
-          this.#rows?.set(slot.slot, slot)
-          this.#wakeUp.set()
+          if (this.#isUsed) {
+            this.#rows?.set(slot.slot, slot)
+            this.#wakeUp.set()
+          } else this.#rows = null
         },
         () => {
           this.#rows = null
           this.#wakeUp.set()
-        }
+        },
+        undefined,
+        () => 'slot'
       ),
       this.#digests.onChange((available) => {
-        if (!available) return
+        if (!available || !this.#isUsed) return
         this.#published = new WeakSet()
         this.#wakeUp.set()
       })
     ]
     try {
       while (!end.aborted) {
-        await this.#step(end)
-        await this.#wakeUp.wait(clock, LATE_MS, end)
+        const awaited = this.#awaited
+        if (this.#isUsed) await this.#step(end)
+        awaited?.resolve()
+        if (this.#awaited === awaited) this.#awaited = null
+        await this.#wakeUp.wait(clock, this.#isUsed ? LATE_MS : USED_MS, end)
       }
     } finally {
       for (const each of unsubscribe) each()
+      this.#awaited?.resolve()
     }
+  }
+
+  get #isUsed(): boolean {
+    const { publishes, clock } = this.#deps
+    return publishes || clock.now() - this.#usedAtMs < USED_MS
+  }
+
+  /** Resolves once the window follows the blocks; after `READ_WITHIN_MS` with the blocks that it has. */
+  async #update(end: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    const wasUsed = this.#isUsed
+    this.#usedAtMs = clock.now()
+    if (wasUsed && this.#awaited === null) return
+    this.#awaited ??= Promise.withResolvers()
+    this.#wakeUp.set()
+    const read = new AbortController()
+    const { promise } = this.#awaited
+    await Promise.race([
+      promise.then(() => read.abort()),
+      sleep(clock, READ_WITHIN_MS, AbortSignal.any([end, read.signal]))
+    ])
   }
 
   async #step(end: AbortSignal): Promise<void> {
@@ -98,7 +139,7 @@ class SharedWindow {
       if (publishes) await this.#publish(end)
       await this.#read(end)
     } catch {
-      // Redis is unavailable (F3), which its connection logs.
+      // Redis is unavailable (F4), which its connection logs.
     }
   }
 

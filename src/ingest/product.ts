@@ -31,7 +31,9 @@ export const INGEST: Product = {
     const { config, feed, ports, products, get } = kernel
     const chain = ingestDepsOf(kernel)
     const publishes = config.role.includes('ingest')
-    const usesFees = publishes || products.some(({ listedAs }) => listedAs === 'transactions')
+    const serves =
+      config.role.includes('gateway') && products.some(({ listedAs }) => listedAs === 'transactions')
+    const usesFees = publishes || serves
     if (publishes && config.storage !== 'embedded') get(LEASES).declare('ingest', ['ingest'])
     const shared =
       config.storage === 'embedded' || config.redisUrl === null || !usesFees

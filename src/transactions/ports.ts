@@ -181,6 +181,8 @@ export interface Tracking {
 export interface FeeStatistics {
   /** Number of changes so far; answers at different versions may differ. */
   readonly version: number
+  /** Resolves once the blocks are there that can be read at once. To be called before an answer; never rejects. */
+  upToDate(): Promise<void>
   /** Over all transactions, or those that write to one of the accounts (at most 128). Percentiles by nearest rank. */
   of(accounts: readonly Uint8Array[]): FeeSummary
 }

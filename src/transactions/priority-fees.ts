@@ -34,6 +34,8 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
   readonly #all = new FeeSelection(({ ascending }) => ascending)
   /** By the bytes of the accounts. A repeated list reads only new blocks. */
   readonly #lists: SecondChanceCache<FeeSelection>
+  /** Reads what the window lacks; null if it has all blocks. */
+  #update: (() => Promise<void>) | null = null
   #writes = 0
   #version = 0
 
@@ -45,6 +47,16 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
   /** Number of changes so far; answers at different versions may differ. */
   get version(): number {
     return this.#version
+  }
+
+  /** Calls `update` before each answer, until the returned function is called. It must not reject. */
+  updateBy(update: () => Promise<void>): () => void {
+    this.#update = update
+    return () => void (this.#update = null)
+  }
+
+  async upToDate(): Promise<void> {
+    await this.#update?.()
   }
 
   /** Bytes of the window and of the requested lists. */

@@ -30,6 +30,7 @@ async function world(t: Test): Promise<World> {
     get version() {
       return made.version
     },
+    upToDate: async () => undefined,
     of: (accounts) => {
       asked.push(accounts.map(pubkeyToBase58))
       return made.answer
@@ -87,7 +88,7 @@ void t.test('a process that takes no transactions serves the fees of its blocks'
       ...market.deps,
       metrics: processMetrics(market.deps.decoding)
     },
-    partsOf({ fees: { of: () => FEES, version: 0 } }, [priorityFeeRoutes])
+    partsOf({ fees: { upToDate: async () => undefined, of: () => FEES, version: 0 } }, [priorityFeeRoutes])
   )
   t.teardown(() => app.close())
   t.match(await ask({ ...it, market, key, app }), { status: 200, body: { samples: 7 } })

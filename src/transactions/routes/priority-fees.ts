@@ -40,6 +40,7 @@ export const priorityFeeRoutes: FastifyPluginAsync<Pick<TransactionNeeds, 'fees'
   { fees }
 ) => {
   serveCached(app, priorityFees, async ({ query }) => {
+    await fees.upToDate()
     const { version } = fees
     const isCurrent = (): boolean => fees.version === version
     return { body: bodyOf(fees.of(query.accounts ?? [])), dependsOn: [], changesWith: 'block', isCurrent }

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { sharedFees } from '../../../actors/transactions/shared-fees.ts'
 import type { BlockCommit } from '../../../src/market/records.ts'
 import type { SlotRow } from '../../../src/market/rows.ts'
-import { systemPorts } from '../../../src/ports.ts'
+import { systemPorts, type Clock } from '../../../src/ports.ts'
 import { BlockFees } from '../../../src/transactions/block-fees.ts'
 import { decodeFees, encodeFees } from '../../../src/transactions/fee-digest.ts'
 import { FEE_SLOTS, PriorityFees } from '../../../src/transactions/priority-fees.ts'
@@ -12,6 +12,7 @@ import { RedisBlockDigests } from '../../../storage/redis/block-digests.ts'
 import { testWithOwnRedis, testWithRedis } from '../../servers/redis.ts'
 import { joinService } from '../../storage/redis-processes.ts'
 import { until } from '../../until.ts'
+import { settle, virtualClock } from '../../virtual-time.ts'
 
 /** A block of one transaction, whose price is its slot. */
 function feesOf(slot: number, fork = ''): BlockFees {
@@ -41,17 +42,30 @@ async function join(
   t: Test,
   redis: { readonly url: string; readonly prefix?: string },
   stored: Stored,
-  publishes: boolean
+  publishes: boolean,
+  clock: Clock = systemPorts.clock
 ) {
   const connection: RedisConnection = await joinService(t, redis)
   const feed = new CommitFeed()
   const fees = new PriorityFees()
   const draining = new AbortController()
   feed.jump(stored.rows.at(-1) ?? null)
-  const run = sharedFees({ fees, feed, clock: systemPorts.clock, publishes })
+  const run = sharedFees({ fees, feed, clock, publishes })
+  const digests = new RedisBlockDigests(connection, FEE_SLOTS)
+  let [reads, published] = [0, 0]
+  const read = digests.read.bind(digests)
+  digests.read = (slots) => {
+    reads++
+    return read(slots)
+  }
+  const put = digests.put.bind(digests)
+  digests.put = async (...digest) => {
+    await put(...digest)
+    published++
+  }
   const input = {
     storage: { blocks: stored },
-    peers: { digests: new RedisBlockDigests(connection, FEE_SLOTS) }
+    peers: { digests }
   }
   type Context = Parameters<typeof run>[0]
   const ended = run({ input, draining: draining.signal, ready: () => undefined } as unknown as Context)
@@ -59,7 +73,7 @@ async function join(
     draining.abort()
     await ended
   })
-  return { connection, feed, fees }
+  return { connection, feed, fees, reads: () => reads, published: () => published }
 }
 
 type Member = Awaited<ReturnType<typeof join>>
@@ -80,8 +94,10 @@ testWithRedis(
     const stored = new Stored()
     const ingester = await join(t, redis, stored, true)
     for (let slot = 1; slot <= 200; slot++) ingest(stored, ingester, [], slot)
+    await until(() => ingester.published() === FEE_SLOTS)
     const gateway = await join(t, redis, stored, false)
-    await until(() => gateway.fees.blocks.length === FEE_SLOTS)
+    await gateway.fees.upToDate()
+    t.equal(gateway.fees.blocks.length, FEE_SLOTS, 'the first answer waits for them')
     t.match(gateway.fees.of([]), { samples: 150, slots: [51, 200], max: 200 })
     t.strictSame(gateway.fees.of([]), ingester.fees.of([]))
     ingest(stored, ingester, [gateway], 201)
@@ -106,7 +122,7 @@ testWithRedis(t, 'a digest of a block that is not the stored one is not taken', 
   await digests.put(6, Buffer.from('no digest'))
   await digests.put(7, encodeFees(feesOf(7)))
   for (const slot of [5, 6, 7]) gateway.feed.publish(stored.add(slot))
-  await until(() => gateway.fees.blocks.length > 0)
+  await gateway.fees.upToDate()
   t.strictSame(slotsOf(gateway), [7])
 })
 
@@ -117,21 +133,59 @@ testWithOwnRedis(
     const stored = new Stored()
     const ingester = await join(t, redis, stored, true)
     const gateway = await join(t, redis, stored, false)
+    await gateway.fees.upToDate()
     for (const slot of [1, 2, 3]) ingest(stored, ingester, [gateway], slot)
-    await until(() => gateway.fees.newest === 3)
+    await until(() => gateway.fees.blocks.length === 3)
     await redis.kill()
     await until(() => !gateway.connection.available && !ingester.connection.available)
     for (const slot of [4, 5]) ingest(stored, ingester, [gateway], slot)
+    await gateway.fees.upToDate()
     t.match(gateway.fees.of([]), { samples: 3, slots: [1, 3] }, 'its slots tell how old it is')
     await redis.start()
     // The newest come first.
     await until(() => gateway.fees.blocks.length === 5)
     t.strictSame(slotsOf(gateway), [1, 2, 3, 4, 5])
     const late = await join(t, redis, stored, false)
+    await late.fees.upToDate()
     await until(() => late.fees.blocks.length === 5)
     t.strictSame(late.fees.of([]), ingester.fees.of([]), 'what Redis had lost is there again')
   }
 )
+
+testWithRedis(t, 'a gateway reads digests only while fees are requested', async (t, redis) => {
+  const stored = new Stored()
+  const clock = virtualClock()
+  const ingester = await join(t, redis, stored, true)
+  const gateway = await join(t, redis, stored, false, clock)
+  const wake = async (): Promise<void> => {
+    clock.increment(60_000)
+    await settle()
+  }
+  const ask = async (): Promise<void> => {
+    const asked = gateway.fees.upToDate()
+    await asked
+  }
+  for (const slot of [1, 2, 3]) ingest(stored, ingester, [gateway], slot)
+  await until(() => ingester.published() === 3)
+  await wake()
+  t.strictSame([gateway.reads(), slotsOf(gateway)], [0, []], 'nobody has asked')
+  await ask()
+  t.strictSame(slotsOf(gateway), [1, 2, 3])
+  ingest(stored, ingester, [gateway], 4)
+  await until(() => ingester.published() === 4)
+  await until(() => {
+    clock.increment(200)
+    return gateway.fees.newest === 4
+  })
+  await wake()
+  const reads = gateway.reads()
+  for (const slot of [5, 6]) ingest(stored, ingester, [gateway], slot)
+  await until(() => ingester.published() === 6)
+  await wake()
+  t.strictSame([gateway.reads(), slotsOf(gateway)], [reads, [1, 2, 3, 4]], 'nobody has asked for a minute')
+  await ask()
+  t.strictSame(slotsOf(gateway), [1, 2, 3, 4, 5, 6])
+})
 
 void t.test('a digest is read as it was written, and nothing else is read', (t) => {
   const block = feesOf(7)
