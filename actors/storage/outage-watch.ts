@@ -3,8 +3,13 @@ import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { StoreMetrics } from '../../src/store/metrics.ts'
 import type { Outage, Storage } from '../../storage/port.ts'
 
-/** Probe interval of the store, in milliseconds: an outage and its end are seen even without other traffic. */
-const PROBE_INTERVAL_MS = 250
+/**
+ * Probe interval of the store, in milliseconds: an outage and its end are seen even without other traffic. A read is abandoned
+ * after seconds, so that more probes would hardly show an outage earlier.
+ */
+const PROBE_INTERVAL_MS = 1_000
+/** The same during an outage, whose end clients wait for. It is also the interval of the metrics. */
+const OUTAGE_PROBE_INTERVAL_MS = 250
 
 export interface WatchDeps {
   readonly clock: Clock
@@ -37,14 +42,18 @@ export async function watchOutages(
     said = outage === null ? null : (said ?? outage)
   }
   let isProbing = false
+  let restMs = 0
   while (!end.aborted) {
+    if (storage.outage !== null) restMs = 0
     // One probe at a time: a store that is unavailable may take seconds to fail.
-    if (!isProbing) {
+    if (!isProbing && restMs <= 0) {
       isProbing = true
+      restMs = PROBE_INTERVAL_MS
       const answered = (): void => void (isProbing = false)
       storage.blocks.head().then(answered, answered)
     }
     note()
-    await sleep(clock, PROBE_INTERVAL_MS, end)
+    await sleep(clock, OUTAGE_PROBE_INTERVAL_MS, end)
+    restMs -= OUTAGE_PROBE_INTERVAL_MS
   }
 }

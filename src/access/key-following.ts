@@ -2,10 +2,15 @@ import { sleep, type Clock } from '../ports.ts'
 import type { KeyDirectory } from './key-directory.ts'
 
 /**
- * Poll interval without notifications, and the minimum with them, in milliseconds. A change is then seen within a second,
- * with 250 ms left for the read.
+ * Poll interval without notifications, and the shortest time between two polls because of them, in milliseconds. A change is
+ * then seen within a second, with 250 ms left for the read.
  */
 export const POLL_INTERVAL_MS = 750
+/**
+ * Minimum pause with notifications, in milliseconds. A poll reads all keys and tenants, and costs a process without clients more
+ * than a block.
+ */
+export const NOTIFIED_POLL_INTERVAL_MS = 5_000
 /**
  * With notifications, the pause is this many times the duration of the last poll. Polling then takes at most 5 % of the
  * time; its only purpose is to repair lost notifications.
@@ -66,7 +71,7 @@ export async function followKeys(
     )
     const tookMs = Math.max(0, clock.now() - startedMs)
     const restMs = hints?.available
-      ? Math.min(Math.max(tookMs * PAUSE_FACTOR, POLL_INTERVAL_MS), POLL_INTERVAL_MAX_MS)
+      ? Math.min(Math.max(tookMs * PAUSE_FACTOR, NOTIFIED_POLL_INTERVAL_MS), POLL_INTERVAL_MAX_MS)
       : POLL_INTERVAL_MS
     if (byHint) await sleep(clock, POLL_INTERVAL_MS, signal)
     rest = new AbortController()

@@ -50,6 +50,8 @@ export class Fleet {
   readonly id: string
   readonly #options: FleetOptions
   readonly #others = new Map<string, Heard>()
+  /** The last text of each process, with the announcement that it states. */
+  readonly #read = new Map<string, { readonly text: string; readonly announcement: Announcement | null }>()
   #source: FleetSource | null
   #readAtMs = -Infinity
   #coversMs = 0
@@ -82,20 +84,31 @@ export class Fleet {
     this.#readAtMs = nowMs
     this.#coversMs = coversMs
     for (const { id, text, silentMs } of processes) {
-      const announcement = id === this.id ? null : announcementIn(text)
+      const announcement = id === this.id ? null : this.#announcementOf(id, text)
       if (announcement !== null) this.#others.set(id, { announcement, heardAtMs: nowMs - silentMs })
     }
     // A process that says farewell is gone at once.
     const listed = new Set(processes.map(({ id }) => id))
     for (const id of this.#others.keys()) if (!listed.has(id)) this.#others.delete(id)
+    for (const id of this.#read.keys()) if (!listed.has(id)) this.#read.delete(id)
   }
 
   /** Tells whether a role has no process that announced itself a moment ago: another server may know of one. */
   isDoubtful(processes: readonly HeardProcess[]): boolean {
     const roles = new Set<Role>(this.own.roles)
-    for (const { text, silentMs } of processes)
-      if (silentMs <= DOUBT_MS) for (const role of announcementIn(text)?.roles ?? []) roles.add(role)
+    for (const { id, text, silentMs } of processes)
+      if (silentMs <= DOUBT_MS)
+        for (const role of this.#announcementOf(id, text)?.roles ?? []) roles.add(role)
     return roles.size < ROLES.length
+  }
+
+  /** Reads the announcement of a process, once for each text. */
+  #announcementOf(id: string, text: string): Announcement | null {
+    const known = this.#read.get(id)
+    if (known?.text === text) return known.announcement
+    const announcement = announcementIn(text)
+    this.#read.set(id, { text, announcement })
+    return announcement
   }
 
   /** The live processes, this one first, then by start. */

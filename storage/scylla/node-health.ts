@@ -4,6 +4,11 @@ import { sleep, type Clock } from '../../src/ports.ts'
 
 /** Interval of health checks of a node, in milliseconds. With the limit below, a node that hangs is avoided after 0.75 s. */
 const CHECK_EVERY_MS = 250
+/**
+ * Checks are this many times rarer while the process is idle and all nodes answer. Its few reads go to a second node after
+ * 100 ms anyway, and a check costs a process without clients as much as a block.
+ */
+const IDLE_FACTOR = 4
 /** A healthy node takes 1 ms, one that collects garbage 100 ms: five times that is no answer. */
 const CHECK_WITHIN_MS = 500
 
@@ -34,11 +39,19 @@ export class NodeHealth {
 
   /**
    * Checks nodes until `end` aborts, each by one statement at a time; never rejects. A node that the driver considers down
-   * is checked once it is up again.
+   * is checked once it is up again. `isBusy` is called at each interval, and says whether the process is not idle.
    */
-  async watch(driver: Client, nodesUp: () => readonly Host[], clock: Clock, end: AbortSignal): Promise<void> {
-    while (!end.aborted) {
-      for (const node of nodesUp()) if (!this.#checking.has(node.address)) void this.#check(driver, node)
+  async watch(
+    driver: Client,
+    nodesUp: () => readonly Host[],
+    clock: Clock,
+    end: AbortSignal,
+    isBusy: () => boolean = () => true
+  ): Promise<void> {
+    for (let idle = 0; !end.aborted; idle++) {
+      if (isBusy() || !this.isSound || idle === IDLE_FACTOR) idle = 0
+      if (idle === 0)
+        for (const node of nodesUp()) if (!this.#checking.has(node.address)) void this.#check(driver, node)
       await sleep(clock, CHECK_EVERY_MS, end)
     }
   }

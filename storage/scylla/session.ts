@@ -7,6 +7,8 @@ import type { NodeHealth } from './node-health.ts'
 
 /** Time limit for all contact points together. */
 const CONNECT_WITHIN_MS = 10_000
+/** Statements between two checks of the nodes from which a process is busy. One without clients has one or two. */
+const BUSY_STATEMENTS = 5
 /** Pauses between tries to connect again. The longest is well below the 5 s in which ingest resumes after an outage. */
 const RETRY_PAUSE_MS = { first: 100, most: 1_000 }
 
@@ -25,6 +27,8 @@ export class Session {
   #driver: Client | null = null
   #health: NodeHealth | null = null
   #problem: unknown = null
+  /** Statements since the last check of the nodes. A write with a condition counts as many: it goes to one node alone. */
+  #statements = 0
 
   private constructor(options: DriverOptions, keyspace: string | null, ports: Ports) {
     this.#options = options
@@ -45,6 +49,7 @@ export class Session {
     params: readonly unknown[],
     options: QueryOptions
   ): Promise<types.ResultSet> {
+    this.#statements += options.isIdempotent === false ? BUSY_STATEMENTS : 1
     return this.#connected().execute(statement, params as unknown[], options)
   }
 
@@ -53,6 +58,7 @@ export class Session {
     queries: { query: string; params: ArrayOrObject }[],
     options: QueryOptions
   ): Promise<types.ResultSet> {
+    this.#statements += options.isIdempotent === false ? BUSY_STATEMENTS : 1
     return this.#connected().batch(queries, options)
   }
 
@@ -93,7 +99,12 @@ export class Session {
       void this.#replace(driver)
     }
     const end = AbortSignal.any([this.#closing.signal, replaced.signal])
-    void health.watch(driver, () => upIn(driver, datacenter), this.#ports.clock, end)
+    const isBusy = (): boolean => {
+      const statements = this.#statements
+      this.#statements = 0
+      return statements >= BUSY_STATEMENTS
+    }
+    void health.watch(driver, () => upIn(driver, datacenter), this.#ports.clock, end, isBusy)
     driver.on('hostDown', look)
     look()
   }

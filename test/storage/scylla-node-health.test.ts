@@ -24,7 +24,7 @@ class InOrder extends policies.loadBalancing.LoadBalancingPolicy {
 }
 
 /** Three nodes whose health is checked in virtual time. A check of a hanging node ends when the test says so. */
-function watched() {
+function watched(isBusy?: () => boolean) {
   const clock = virtualClock()
   const health = new NodeHealth()
   const hangs = new Map<Host, (error?: Error) => void>()
@@ -38,7 +38,7 @@ function watched() {
     )
   }
   const end = new AbortController()
-  const watching = health.watch({ execute } as unknown as Client, () => NODES, clock, end.signal)
+  const watching = health.watch({ execute } as unknown as Client, () => NODES, clock, end.signal, isBusy)
   const policy = new HealthyNodesFirst(new InOrder(), health)
   return {
     isHanging,
@@ -92,6 +92,28 @@ t.test('a node that refuses a check has answered, and nodes that all hang are al
   for (const node of NODES) nodes.over(node, late())
   await nodes.next()
   t.equal(nodes.plan(), 'abc')
+  await nodes.end()
+})
+
+t.test('an idle process checks its nodes once a second, while all of them answer', async (t) => {
+  let isBusy = false
+  const nodes = watched(() => isBusy)
+  const checksIn = async (turns: number): Promise<number> => {
+    const before = nodes.checks()
+    for (let turn = 0; turn < turns; turn++) await nodes.next()
+    return nodes.checks() - before
+  }
+  t.equal(await checksIn(40), 10 * NODES.length)
+  isBusy = true
+  t.equal(await checksIn(8), 8 * NODES.length, 'four a second once there is work')
+  isBusy = false
+  await checksIn(8)
+  nodes.isHanging.add(B!)
+  await checksIn(4)
+  nodes.over(B!, late())
+  await nodes.next()
+  t.equal(nodes.plan(), 'acb')
+  t.equal(await checksIn(8), 8 * (NODES.length - 1), 'and while one does not answer')
   await nodes.end()
 })
 
