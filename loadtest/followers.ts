@@ -2,7 +2,7 @@
  * Measures what a process that follows the commits of another costs: processor time of each follower, as a share of that of
  * the process that ingests, in one run. Ingest gets blocks of 1,500 transactions at mainnet's live rate, and commits them to a
  * CQL server of one node. Followers are a gateway without clients, one with stream clients, a delivery process, and a gateway
- * for some products. Making the blocks is the source's cost, and is subtracted. Afterwards every client must have each event
+ * for some products. Beside them runs the least that a follower can do (`followers/floor.ts`). Making the blocks is the source's cost, and is subtracted. Afterwards every client must have each event
  * once, in order, and as a replay has it.
  *
  *     node loadtest/followers.ts [seconds] [clients]
@@ -73,6 +73,8 @@ const folder = await mkdtemp(join(tmpdir(), 'millrace-followers-'))
 const cluster = await CqlCluster.start({ fast: true, disposable: true })
 const redis = await OwnRedis.start()
 const running: MeasuredProcess[] = []
+/** Processes that are no services. */
+const others: MeasuredProcess[] = []
 try {
   // Tables are made before the processes start, which have limits for their starts.
   await (await openScyllaStorage(scyllaOptions(cluster, 'followers'))).close()
@@ -104,6 +106,12 @@ try {
     followers[name] = follower
     await ready(follower)
   }
+  const [contactPoint] = cluster.contactPoints
+  const floor = await startMeasured('followers/floor.ts', [
+    contactPoint!.split(':')[0]!,
+    ...[String(cluster.port), cluster.datacenter, 'followers', redis.url]
+  ])
+  others.push(floor)
   const { gateway_with_clients: served } = followers
   const population = new Population(marketOf(1_000_000))
   const mints = Array.from({ length: MINTS }, (_, n) => pubkeyToBase58(population.mint(n + 1)))
@@ -115,7 +123,7 @@ try {
   await once(flock, 'message')
   await delay(WARM_UP_SECONDS * 1_000)
 
-  const processes = { ingest, ...followers }
+  const processes = { ingest, ...followers, floor }
   const before = (await ingest.ask('figures')) as IngestFigures
   const heardBefore = (await asked<FlockFigures>(flock, 'figures')).tally.live
   const span = new CpuSpan<string>(processes)
@@ -160,6 +168,7 @@ try {
       source_ms_a_second: sourceMs
     },
     followers: Object.fromEntries(Object.keys(followers).map((name) => [name, figures(name)])),
+    floor: figures('floor'),
     deliveries_a_second: heard / measuredSeconds,
     client_us_a_delivery:
       ((cpu['gateway_with_clients']! - cpu['gateway']!) * 1_000) / (heard / measuredSeconds),
@@ -173,7 +182,7 @@ try {
   })
   if (!isExact) process.exitCode = 1
 } finally {
-  for (const each of running.toReversed()) await each.end()
+  for (const each of [...running, ...others].toReversed()) await each.end()
   await redis.end()
   await cluster.end()
   await rm(folder, { recursive: true, force: true })
