@@ -136,20 +136,24 @@ export class Memtable {
    * Blocks that change nothing at the address may be left out; null stands for any address. Rejects with the store's error.
    */
   async decoded(names: readonly RecordName[], address: Pubkey | null): Promise<Memtable> {
-    if (this.#unread().length > 0) await this.#read(address === null ? null : pubkeyMapKey(address))
+    if (this.#unread().length > 0) await this.#read(names, address === null ? null : pubkeyMapKey(address))
     const undecoded = this.#undecoded().filter(({ block }) => isUndecoded(block, names))
     if (undecoded.length === 0) return this
     const key = address === null ? null : pubkeyMapKey(address)
-    const without = new Set(key === null ? [] : undecoded.filter(({ block }) => !digestOf(block).has(key)))
+    const without = new Set(
+      key === null ? [] : undecoded.filter(({ block }) => !mayChange(block, names, key))
+    )
     for (const each of undecoded)
       if (!without.has(each) && decodeRecords(each.block, names)) await yieldToEventLoop()
     return without.size === 0 ? this : new Memtable(this.blocks.filter((each) => !without.has(each)))
   }
 
-  /** Reads the rows of blocks that may change something at an address (a map key); null stands for any address. */
-  async #read(address: string | null): Promise<void> {
+  /** Reads the rows of blocks that may change records at an address (a map key); null stands for any address. */
+  async #read(names: readonly RecordName[], address: string | null): Promise<void> {
     if (address !== null) await mapBounded(this.#unread(), READS_AT_ONCE, (each) => each.read('digest'))
-    const changing = this.#unread().filter(({ block }) => address === null || digestOf(block).has(address))
+    const changing = this.#unread().filter(
+      ({ block }) => address === null || mayChange(block, names, address)
+    )
     await mapBounded(changing, READS_AT_ONCE, (each) => each.read('rows'))
   }
 
@@ -169,6 +173,15 @@ export class Memtable {
     }
     return all
   }
+}
+
+/** Tells whether a block may change one of some records at an address, by its digest. */
+function mayChange(block: BlockCommit, names: readonly RecordName[], address: string): boolean {
+  const digest = digestOf(block)
+  // Names of tokens without a launch are looked for again and again.
+  if (digest.launches !== null && names.every((name) => name === 'launches'))
+    return digest.launches.some(({ mint }) => pubkeyMapKey(mint) === address)
+  return digest.has(address)
 }
 
 export const seriesText = (mint: Pubkey, cash: Pubkey, interval: Interval): string =>

@@ -137,3 +137,18 @@ t.test('a query of any address reads all rows, and fails with the store', async 
   t.ok(reads.every((read) => read.startsWith('rows')))
   t.ok(used.blocks.every(({ block }) => extentOf(block) === 'rows'))
 })
+
+t.test('a query of a launch reads only the blocks whose digests have it', async (t) => {
+  const { written } = memtables()
+  const launches = written.blocks.flatMap(({ block }) => block.launches)
+  t.ok(launches.length > 0)
+  for (const { mint } of launches) {
+    const { memtable, reads } = unread()
+    const used = await memtable.decoded(['launches'], mint)
+    assert.deepStrictEqual(used.row('launches', mint), written.row('launches', mint))
+    const ofMint = written.blocks.filter(({ block }) =>
+      block.launches.some((row) => pubkeyMapKey(row.mint) === pubkeyMapKey(mint))
+    )
+    t.equal(reads.filter((read) => read.startsWith('rows')).length, ofMint.length)
+  }
+})
