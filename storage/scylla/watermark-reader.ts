@@ -4,8 +4,11 @@ import type { MemtableBlock } from './memtable.ts'
 import type { Visibility, Watermarks } from './visibility.ts'
 import { selectEpochs, watermarksOf } from './watermark.ts'
 
-/** Milliseconds after a tenant's query of rows for which each block is read at once: several times a client's usual polls. */
-const QUERIED_MS = 10_000
+/**
+ * Milliseconds after a tenant's query of rows for which each block is read at once. A gateway with any client that polls is
+ * within it, so that only a client of a gateway without others waits for blocks to be read.
+ */
+const QUERIED_MS = 60_000
 
 /**
  * Reads the watermarks of the cluster, and the blocks that this process lacks up to them.
