@@ -168,7 +168,7 @@ function cqlNeed(load: FleetLoad, costs: FleetCosts, processes: number): FleetNe
     Math.ceil(diskBytes / ASSUMED.cqlNodeBytes.value),
     Math.ceil(cores / ASSUMED.cqlNodeCores.value)
   )
-  // Every process but the one that ingests reads each block of the journal, from one partition.
+  // Every process but the one that ingests reads each block of the journal, from one partition, if its clients need it.
   const journalBytes = rates.trades * coefficient('cqlJournalBytes') * (processes - 1)
   return {
     ...{ nodes, cores, diskBytes },
