@@ -1,7 +1,17 @@
-import type { Trade } from '../chain/events.ts'
-import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { WSOL } from '../market/cash.ts'
-import { sumOf, type AccountChange, type Flow, type TransactionChanges } from './transaction-changes.ts'
+import {
+  sumOf,
+  type AccountChange,
+  type Flow,
+  type NamedTrade,
+  type TransactionChanges
+} from './transaction-changes.ts'
+
+/** What another party gained (positive) or lost of a mint, in all of its accounts. */
+export interface OtherParty {
+  readonly party: string
+  readonly amount: bigint
+}
 
 /**
  * The changes of a transaction from the view of a watched address. Token accounts count for their owners. The address counts
@@ -13,6 +23,11 @@ export class AddressChanges {
   /** Key index of the address; -1 if it only owns token accounts. */
   readonly #key: number
   #own: readonly AccountChange[] | undefined
+  #lamports: bigint | undefined
+  #wrapped: bigint | undefined
+  /** The change that was asked for last, with what was found: kind, counterparty and instruction need the same. */
+  #opposite: { readonly of: AccountChange; readonly parties: readonly OtherParty[] } | undefined
+  #ownTrades: { readonly of: AccountChange; readonly trades: readonly NamedTrade[] } | undefined
 
   constructor(address: string, key: number, all: TransactionChanges) {
     this.address = address
@@ -22,20 +37,18 @@ export class AddressChanges {
 
   /** The changes of the address: its lamports first, then token accounts in the order of keys. */
   get own(): readonly AccountChange[] {
-    return (this.#own ??= [
-      ...this.all.lamports.filter(({ account }) => account === this.#key),
-      ...this.#ownTokens()
-    ])
+    return (this.#own ??= this.#listOwn())
   }
 
   /** Lamports that the address gained or lost, without the fee. */
   get lamports(): bigint {
-    return this.all.lamportFlows.find(({ account }) => account === this.#key)?.amount ?? 0n
+    return (this.#lamports ??=
+      this.all.lamportFlows.find(({ account }) => account === this.#key)?.amount ?? 0n)
   }
 
   /** Wrapped SOL that the address gained or lost. */
   get wrapped(): bigint {
-    return sumOf(this.own.filter(({ isNative, mint }) => !isNative && mint === WSOL))
+    return (this.#wrapped ??= sumOf(this.own.filter(({ isNative, mint }) => !isNative && mint === WSOL)))
   }
 
   /** Returns whether an account or its owner counts for the address. */
@@ -44,47 +57,64 @@ export class AddressChanges {
   }
 
   /** Net amounts of a mint that other parties gained or lost, in the order of keys; without the fee for lamports. */
-  othersOf({ mint, isNative }: Pick<AccountChange, 'mint' | 'isNative'>): ReadonlyMap<string, bigint> {
-    const flows = isNative
-      ? this.all.lamportFlows
-      : this.all.tokens
-          .filter((change) => change.mint === mint)
-          .map((change) => ({ ...change, amount: this.all.withoutFee(change) }))
-    const others = new Map<string, bigint>()
-    for (const flow of flows)
-      if (!this.isOwn(flow)) others.set(flow.party, (others.get(flow.party) ?? 0n) + flow.amount)
+  othersOf(mint: Pick<AccountChange, 'mint' | 'isNative'>): readonly OtherParty[] {
+    const others: { party: string; amount: bigint }[] = []
+    for (const flow of this.all.flowsOf(mint)) {
+      if (this.isOwn(flow)) continue
+      const { party, amount } = flow
+      const known = others.find((each) => each.party === party)
+      if (known === undefined) others.push({ party, amount })
+      else known.amount += amount
+    }
     return others
   }
 
   /**
-   * Lists the other parties with a change opposite to one of the address, with their amounts. Wrapped SOL that no other
-   * party gained or lost came from lamports, or became lamports, so lamports count for it.
+   * Lists the other parties with a change opposite to one of the address. Wrapped SOL that no other party gained or lost came
+   * from lamports, or became lamports, so lamports count for it.
    */
-  oppositeTo(change: AccountChange): readonly (readonly [party: string, amount: bigint])[] {
-    const amount = this.all.withoutFee(change)
-    const found = [...this.othersOf(change)].filter(([, other]) => areOpposite(other, amount))
+  oppositeTo(change: AccountChange): readonly OtherParty[] {
+    if (this.#opposite?.of !== change) this.#opposite = { of: change, parties: this.#oppositeTo(change) }
+    return this.#opposite.parties
+  }
+
+  #oppositeTo(change: AccountChange): readonly OtherParty[] {
+    const own = this.all.withoutFee(change)
+    const isOpposite = ({ amount }: OtherParty): boolean => areOpposite(amount, own)
+    const found = this.othersOf(change).filter(isOpposite)
     return found.length === 0 && change.mint === WSOL && !change.isNative
-      ? [...this.othersOf({ mint: WSOL, isNative: true })].filter(([, other]) => areOpposite(other, amount))
+      ? this.othersOf({ mint: WSOL, isNative: true }).filter(isOpposite)
       : found
   }
 
   /** Lists the trades by the address, or by the owner of an account that it is, in which a change has its mint. */
-  tradesOf(change: AccountChange): readonly Trade[] {
-    const trades = this.all.trades.filter(
-      (trade) => this.isTrader(trade, change) && (givesOf(trade, change.mint) || takesOf(trade, change.mint))
-    )
-    return change.isNative && this.#haveWrappedLeg(trades) ? [] : trades
+  tradesOf(change: AccountChange): readonly NamedTrade[] {
+    if (this.#ownTrades?.of !== change) this.#ownTrades = { of: change, trades: this.#tradesOf(change) }
+    return this.#ownTrades.trades
   }
 
-  /** Returns whether the account of a change, or its owner, is the user of a trade. */
-  isTrader({ user }: Trade, { party }: AccountChange): boolean {
-    return pubkeyToBase58(user) === party
+  #tradesOf(change: AccountChange): readonly NamedTrade[] {
+    const { trades } = this.all
+    if (trades.length === 0) return trades
+    const { party, mint, isNative } = change
+    const found = trades.filter(
+      (trade) => trade.user === party && (trade.inMint === mint || trade.outMint === mint)
+    )
+    return isNative && this.#haveWrappedLeg(found) ? [] : found
+  }
+
+  #listOwn(): readonly AccountChange[] {
+    const own = this.all.lamports.filter(({ account }) => account === this.#key)
+    own.push(...this.#ownTokens())
+    return own
   }
 
   /** The tokens of accounts that the address owns, or is. An account that it is counts whoever owns it. */
   #ownTokens(): readonly AccountChange[] {
+    const held = this.all.tokens.filter((change) => this.isOwn(change))
+    if (!held.some(({ account }) => account === this.#key)) return held
     const itself = Map.groupBy(
-      this.all.tokens.filter(({ account }) => account === this.#key),
+      held.filter(({ account }) => account === this.#key),
       ({ mint }) => mint
     )
     const merged = [...itself.values()].map((changes) => ({
@@ -92,23 +122,18 @@ export class AddressChanges {
       pre: changes.reduce((sum, { pre }) => sum + pre, 0n),
       post: changes.reduce((sum, { post }) => sum + post, 0n)
     }))
-    const owned = this.all.tokens.filter((change) => change.account !== this.#key && this.isOwn(change))
+    const owned = held.filter(({ account }) => account !== this.#key)
     return [...merged.filter(({ pre, post }) => pre !== post), ...owned].sort((a, b) => a.account - b.account)
   }
 
   /** Returns whether wrapped SOL of the address, and so not its lamports, paid for trades or was received in them. */
-  #haveWrappedLeg(trades: readonly Trade[]): boolean {
+  #haveWrappedLeg(trades: readonly NamedTrade[]): boolean {
     const { wrapped } = this
     return trades.some(
-      (trade) => (wrapped < 0n && takesOf(trade, WSOL)) || (wrapped > 0n && givesOf(trade, WSOL))
+      ({ inMint, outMint }) => (wrapped < 0n && inMint === WSOL) || (wrapped > 0n && outMint === WSOL)
     )
   }
 }
-
-/** Returns whether a trade took a mint from its trader. */
-export const takesOf = ({ inMint }: Trade, mint: string): boolean => pubkeyToBase58(inMint) === mint
-/** Returns whether a trade gave a mint to its trader. */
-export const givesOf = ({ outMint }: Trade, mint: string): boolean => pubkeyToBase58(outMint) === mint
 
 /** Returns whether one amount is a gain and the other a loss. */
 export const areOpposite = (a: bigint, b: bigint): boolean => (a < 0n && b > 0n) || (a > 0n && b < 0n)

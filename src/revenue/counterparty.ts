@@ -1,5 +1,5 @@
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
-import { givesOf, takesOf, type AddressChanges } from './address-changes.ts'
+import type { AddressChanges, OtherParty } from './address-changes.ts'
 import type { EntryKind } from './entry-enums.ts'
 import type { LedgerChange } from './ledger-entry.ts'
 import type { AccountChange } from './transaction-changes.ts'
@@ -17,8 +17,8 @@ export function counterpartyOf(change: AccountChange, kind: EntryKind, seen: Add
   if (kind === 'unwrap') return NOBODY
   const amount = seen.all.withoutFee(change)
   const opposite = seen.oppositeTo(change)
-  const equal = opposite.filter(([, other]) => other === -amount)
-  if (equal.length === 1) return { counterparty: equal[0]![0], confidence: 'exact' }
+  const [equal, ...more] = opposite.filter((other) => other.amount === -amount)
+  if (equal !== undefined && more.length === 0) return { counterparty: equal.party, confidence: 'exact' }
   const inferred = kind === 'swap' ? poolOf(change, seen) : largestOf(opposite)
   return inferred === null ? NOBODY : { counterparty: inferred, confidence: 'inferred' }
 }
@@ -26,15 +26,16 @@ export function counterpartyOf(change: AccountChange, kind: EntryKind, seen: Add
 /** Returns the pool of the first trade that moved the mint in the direction of a change, else of the first trade. */
 function poolOf(change: AccountChange, seen: AddressChanges): string | null {
   const trades = seen.tradesOf(change)
-  const moves = change.post < change.pre ? takesOf : givesOf
-  const trade = trades.find((each) => moves(each, change.mint)) ?? trades[0]
-  return trade === undefined ? null : pubkeyToBase58(trade.pool)
+  const isOutflow = change.post < change.pre
+  const named =
+    trades.find(({ inMint, outMint }) => (isOutflow ? inMint : outMint) === change.mint) ?? trades[0]
+  return named === undefined ? null : pubkeyToBase58(named.trade.pool)
 }
 
-function largestOf(parties: readonly (readonly [party: string, amount: bigint])[]): string | null {
-  let largest: readonly [party: string, amount: bigint] | null = null
-  for (const each of parties) if (largest === null || size(each[1]) > size(largest[1])) largest = each
-  return largest === null ? null : largest[0]
+function largestOf(parties: readonly OtherParty[]): string | null {
+  let largest: OtherParty | null = null
+  for (const each of parties) if (largest === null || size(each.amount) > size(largest.amount)) largest = each
+  return largest === null ? null : largest.party
 }
 
 const size = (amount: bigint): bigint => (amount < 0n ? -amount : amount)

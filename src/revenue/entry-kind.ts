@@ -1,8 +1,7 @@
-import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { WSOL } from '../market/cash.ts'
 import { areOpposite, type AddressChanges } from './address-changes.ts'
 import type { EntryKind } from './entry-enums.ts'
-import { sumOf, type AccountChange, type Flow } from './transaction-changes.ts'
+import type { AccountChange, Flow } from './transaction-changes.ts'
 
 /** Returns the kind of a change of a watched address: the first that applies, in the order below. */
 export function entryKind(change: AccountChange, seen: AddressChanges): EntryKind {
@@ -28,14 +27,17 @@ export function isNetworkFee(
  * trades.
  */
 function isTradeFee(change: AccountChange, seen: AddressChanges): boolean {
+  const { trades } = seen.all
+  if (trades.length === 0) return false
   const inflow = seen.all.withoutFee(change)
   if (inflow <= 0n) return false
-  const fees = seen.all.trades
-    .filter((trade) => !seen.isTrader(trade, change))
-    .flatMap((trade) => trade.fees)
-    .filter(({ mint }) => pubkeyToBase58(mint) === change.mint)
+  const fees = trades
+    .filter(({ user }) => user !== change.party)
+    .flatMap((trade) => trade.fees.filter(({ mint }) => mint === change.mint))
+  if (fees.some(({ amount }) => amount === inflow)) return true
+  if (fees.length < 2) return false
   const ofOneKind = Map.groupBy(fees, ({ kind }) => kind)
-  return [...fees.map((fee) => [fee]), ...ofOneKind.values(), fees].some(
+  return [...ofOneKind.values(), fees].some(
     (some) => some.reduce((sum, { amount }) => sum + amount, 0n) === inflow
   )
 }
@@ -56,7 +58,7 @@ function isWithdrawnFee(
   if (withdrawals.some(({ destination }) => destination === account))
     if (!moved.some(({ source, destination }) => source === account || destination === account)) return true
   const isSupplyConstant = !moved.some((each) => each.kind !== 'transfer' && all.key(each.mint) === mint)
-  return isSupplyConstant && sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
+  return isSupplyConstant && all.supplyChange(mint) === post - pre
 }
 
 /**
@@ -65,12 +67,12 @@ function isWithdrawnFee(
  * explained only if they differ from the wrapped SOL by rents alone.
  */
 function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
-  const { wrapped, lamports } = seen
   if (change.mint !== WSOL) return false
   if (isSynced(change, seen)) return true
+  const { wrapped, lamports } = seen
   if (!areOpposite(wrapped, lamports)) return false
-  const others = seen.othersOf({ mint: WSOL, isNative: false }).values()
-  if (others.some((amount) => areOpposite(amount, wrapped))) return false
+  const others = seen.othersOf({ mint: WSOL, isNative: false })
+  if (others.some(({ amount }) => areOpposite(amount, wrapped))) return false
   if (!change.isNative) return areOpposite(change.post - change.pre, lamports)
   return rentSums(seen).some((rent) => lamports + wrapped + rent === 0n)
 }
@@ -109,5 +111,5 @@ const total = (flows: readonly Flow[]): bigint => flows.reduce((sum, { amount })
  * lamports.
  */
 function isSupplyChange({ mint, pre, post }: AccountChange, { all }: AddressChanges): boolean {
-  return mint !== WSOL && sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
+  return mint !== WSOL && all.supplyChange(mint) === post - pre
 }

@@ -113,16 +113,32 @@ function add(
 ): void {
   const { transaction } = all
   const signature = encodeBase58(transaction.signature)
-  const fee = { feeLamports: transaction.feeLamports, feePayer: all.key(0) }
+  const { feeLamports } = transaction
+  const feePayer = all.key(0)
   for (const [address, key] of addresses) {
     const seen = new AddressChanges(address, key, all)
-    const rows = seen.own.map((change, index) => ({
-      signature,
-      txIndex,
-      index,
-      ...fieldsOf(change, seen),
-      ...fee
-    }))
+    const rows = seen.own.map((change, index): LedgerChange => {
+      const { account, mint, isNative, decimals, pre, post } = change
+      const kind = entryKind(change, seen)
+      const { counterparty, confidence } = counterpartyOf(change, kind, seen)
+      return {
+        signature,
+        txIndex,
+        index,
+        account: all.key(account),
+        mint,
+        isNative,
+        decimals,
+        pre,
+        post,
+        kind,
+        counterparty,
+        confidence,
+        feeLamports,
+        feePayer,
+        ixIndex: ixIndexOf(change, kind, seen)
+      }
+    })
     if (rows.length > 0) append(changes, address, rows)
   }
 }
@@ -133,35 +149,11 @@ function append(changes: Map<string, LedgerChange[]>, address: string, rows: Led
   else earlier.push(...rows)
 }
 
-function fieldsOf(
-  change: AccountChange,
-  seen: AddressChanges
-): Omit<LedgerChange, 'signature' | 'txIndex' | 'index' | 'feeLamports' | 'feePayer'> {
-  const { account, mint, isNative, decimals, pre, post } = change
-  const kind = entryKind(change, seen)
-  return {
-    account: seen.all.key(account),
-    mint,
-    isNative,
-    decimals,
-    pre,
-    post,
-    kind,
-    ...counterpartyOf(change, kind, seen),
-    ixIndex: ixIndexOf(change, kind, seen)
-  }
-}
-
 /** Returns the outer instruction that changed a balance; null if it is ambiguous, or no instruction did. */
 function ixIndexOf(change: AccountChange, kind: EntryKind, seen: AddressChanges): number | null {
   if (isNetworkFee(change, seen)) return null
-  const candidates =
-    kind === 'swap'
-      ? seen.tradesOf(change).map(({ ixIndex }) => ixIndex)
-      : seen.all.transaction.instructions
-          // A changed account is writable wherever it is named.
-          .filter(({ accounts }) => Array.prototype.includes.call(accounts, change.account))
-          .map(({ outerIndex }) => outerIndex)
-  const [only, ...more] = new Set(candidates)
-  return only === undefined || more.length > 0 ? null : only
+  // A changed account is writable wherever it is named.
+  if (kind !== 'swap') return seen.all.outerIndexOf(change.account)
+  const [first, ...more] = seen.tradesOf(change).map(({ trade }) => trade.ixIndex)
+  return first === undefined || more.some((ixIndex) => ixIndex !== first) ? null : first
 }

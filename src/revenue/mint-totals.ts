@@ -90,12 +90,17 @@ export class MintTotals {
 /** Returns the row of the sums of a block's mints. */
 export function rowOf(sums: readonly MintSums[], lastAt: number): SumRow {
   const numbers = new Array<number>(sums.length * NUMBERS).fill(0)
-  for (const [place, { sums: own }] of sums.entries()) {
-    const at = place * NUMBERS
+  let at = 0
+  for (const { sums: own } of sums) {
     numbers[at] = own.entries
     numbers[at + 1] = own.counted
     numbers[at + 2] = own.unpriced
-    amountsOf(own).forEach((amount, index) => setAmount(numbers, at + COUNTS + index * DIGITS, amount))
+    const first = at + COUNTS
+    setAmount(numbers, first, own.inflow)
+    setAmount(numbers, first + DIGITS, own.outflow)
+    setAmount(numbers, first + 2 * DIGITS, own.inflowMicroUsd)
+    setAmount(numbers, first + 3 * DIGITS, own.outflowMicroUsd)
+    at += NUMBERS
   }
   return {
     lastAt,
@@ -150,13 +155,6 @@ export function readSums(source: ByteReader): SumRow {
   return { lastAt, mints, decimals, numbers }
 }
 
-const amountsOf = (sums: Sums): readonly bigint[] => [
-  sums.inflow,
-  sums.outflow,
-  sums.inflowMicroUsd,
-  sums.outflowMicroUsd
-]
-
 function sumsAt(numbers: readonly number[], at: number): Sums {
   const amount = (index: number): bigint => amountAt(numbers, at + COUNTS + index * DIGITS)
   return {
@@ -174,6 +172,7 @@ const amountAt = (numbers: readonly number[], at: number): bigint =>
   (BigInt(numbers[at + 2]!) << 64n) + (BigInt(numbers[at + 1]!) << 32n) + BigInt(numbers[at]!)
 
 function setAmount(numbers: number[], at: number, amount: bigint): void {
+  if (amount === 0n) return
   const number = Number(amount)
   if (number <= Number.MAX_SAFE_INTEGER) {
     numbers[at] = number % BASE

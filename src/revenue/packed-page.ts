@@ -51,6 +51,8 @@ const WSOL_REFERENCE = 2
 const TABLE_REFERENCE = 3
 
 const out = new ByteWriter()
+/** The entries of a page, which are packed before the texts that they refer to are known. */
+const packedEntries = new ByteWriter()
 
 /** Packs the entries of an address in a block with their sums: addresses that occur several times are stored once. */
 export function packPage({ address, blockTime, blockhash, entries }: LedgerPart): {
@@ -59,46 +61,58 @@ export function packPage({ address, blockTime, blockhash, entries }: LedgerPart)
 } {
   const [, ...byMint] = sumsOf(address, entries)
   const sums = rowOf(byMint, blockTime)
+  const texts = new PageTexts(address)
+  for (const mint of sums.mints) texts.referenceTo(mint)
+  packedEntries.clear()
+  let before: LedgerEntry | null = null
+  for (const entry of entries) {
+    writeEntry(packedEntries, entry, before, texts)
+    before = entry
+  }
   out.clear()
   out.byte(LAYOUT)
   writeSums(out, sums)
-  const table = new Map<string, number>()
-  const referenceTo = (text: string | null): number => {
-    if (text === null) return NULL_REFERENCE
-    if (text === address) return OWN_REFERENCE
-    if (text === WSOL) return WSOL_REFERENCE
-    const known = table.get(text)
-    if (known !== undefined) return known
-    const reference = TABLE_REFERENCE + table.size
-    table.set(text, reference)
-    return reference
-  }
-  for (const mint of sums.mints) referenceTo(mint)
-  for (const { account, counterparty, feePayer } of entries) {
-    referenceTo(account)
-    referenceTo(counterparty)
-    referenceTo(feePayer)
-  }
-  out.count(table.size)
-  for (const text of table.keys()) out.text(text)
+  texts.write(out)
   out.text(blockhash ?? '')
   out.count(entries.length)
-  let before: LedgerEntry | null = null
-  for (const entry of entries) {
-    writeEntry(entry, before, referenceTo)
-    before = entry
-  }
+  out.fixed(packedEntries.written(), packedEntries.length)
   return { value: out.take(), sums }
 }
 
-function writeEntry(
-  entry: LedgerEntry,
-  before: LedgerEntry | null,
-  referenceTo: (text: string | null) => number
-): void {
+/** The texts of a page that is being packed, each once. */
+class PageTexts {
+  readonly #address: string
+  readonly #references = new Map<string, number>()
+
+  constructor(address: string) {
+    this.#address = address
+  }
+
+  /** Returns the reference to a text. A new one is added. */
+  referenceTo(text: string | null): number {
+    if (text === null) return NULL_REFERENCE
+    if (text === this.#address) return OWN_REFERENCE
+    if (text === WSOL) return WSOL_REFERENCE
+    const known = this.#references.get(text)
+    if (known !== undefined) return known
+    const reference = TABLE_REFERENCE + this.#references.size
+    this.#references.set(text, reference)
+    return reference
+  }
+
+  write(to: ByteWriter): void {
+    to.count(this.#references.size)
+    for (const text of this.#references.keys()) to.text(text)
+  }
+}
+
+function writeEntry(to: ByteWriter, entry: LedgerEntry, before: LedgerEntry | null, texts: PageTexts): void {
   const { pre, post, valueUsd, feeUsd } = entry
   const isSame = before !== null && isOfTransaction(entry, before)
-  out.byte(
+  // In the order of their first use in the table, which is not that of the fields.
+  const account = texts.referenceTo(entry.account)
+  const counterparty = texts.referenceTo(entry.counterparty)
+  to.byte(
     (entry.isNative ? IS_NATIVE : 0) |
       (isSame ? SAME_TRANSACTION : 0) |
       (pre < 0n ? PRE_NEGATIVE : 0) |
@@ -107,23 +121,23 @@ function writeEntry(
       (feeUsd === null ? 0 : HAS_FEE_USD)
   )
   if (!isSame) {
-    out.text(entry.signature ?? '')
-    out.offset(entry.txIndex)
-    out.amount(entry.feeLamports)
-    out.count(referenceTo(entry.feePayer))
+    to.text(entry.signature ?? '')
+    to.offset(entry.txIndex)
+    to.amount(entry.feeLamports)
+    to.count(texts.referenceTo(entry.feePayer))
   }
-  out.count(entry.index)
-  out.count(referenceTo(entry.account))
-  out.count(referenceTo(entry.mint))
-  out.count(entry.decimals)
-  out.amount(pre < 0n ? -pre : pre)
-  out.amount(post < 0n ? -post : post)
-  out.byte(KINDS.codeOf(entry.kind))
-  out.count(referenceTo(entry.counterparty))
-  out.byte(CONFIDENCES.codeOf(entry.confidence))
-  out.optionalCount(entry.ixIndex)
-  if (valueUsd !== null) out.float(valueUsd)
-  if (feeUsd !== null) out.float(feeUsd)
+  to.count(entry.index)
+  to.count(account)
+  to.count(texts.referenceTo(entry.mint))
+  to.count(entry.decimals)
+  to.amount(pre < 0n ? -pre : pre)
+  to.amount(post < 0n ? -post : post)
+  to.byte(KINDS.codeOf(entry.kind))
+  to.count(counterparty)
+  to.byte(CONFIDENCES.codeOf(entry.confidence))
+  to.optionalCount(entry.ixIndex)
+  if (valueUsd !== null) to.float(valueUsd)
+  if (feeUsd !== null) to.float(feeUsd)
 }
 
 const isOfTransaction = (a: LedgerEntry, b: LedgerEntry): boolean =>

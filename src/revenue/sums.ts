@@ -34,54 +34,86 @@ function combined(a: Sums, b: Sums, sign: 1n | -1n): Sums {
   }
 }
 
+/** The changes of one mint by one transaction, or by the rewards before or after the transactions of a block. */
+interface TransactionSums {
+  readonly mint: string
+  readonly decimals: number
+  entries: number
+  /** Net change in base units and in USD, of the changes that count. */
+  delta: bigint
+  usd: number
+  unpriced: number
+  /** The changes of another mint by the transaction, or null. */
+  readonly next: TransactionSums | null
+}
+
 /**
  * Sums up an address's entries of a block: over all mints first, then of each mint. A transaction counts with its net change
  * of a mint, so that wrapping SOL is neither inflow nor outflow. A watched account of wrapped SOL holds its tokens as
  * lamports too, which count once.
  */
 export function sumsOf(address: string, entries: readonly LedgerEntry[]): readonly [MintSums, ...MintSums[]] {
-  const byMint = new Map<string, MintSums>()
-  let all = NO_SUMS
-  for (const changes of byTransaction(entries)) {
-    const [{ mint, decimals }] = changes
-    const flowing = changes.filter(
-      ({ account, isNative }) => isNative || mint !== WSOL || account !== address
-    )
-    const own = { ...flowOf(flowing), entries: changes.length, counted: changes.length }
-    const before = byMint.get(mint)?.sums ?? NO_SUMS
-    byMint.set(mint, { mint, decimals, sums: plus(before, own) })
-    all = plus(all, mint === WSOL ? own : { ...own, inflow: 0n, outflow: 0n })
+  const byMint = new Map<string, { mint: string; decimals: number; sums: MutableSums }>()
+  const all: MutableSums = { ...NO_SUMS }
+  for (const group of byTransaction(address, entries)) {
+    const { mint, decimals } = group
+    let ofMint = byMint.get(mint)
+    if (ofMint === undefined) byMint.set(mint, (ofMint = { mint, decimals, sums: { ...NO_SUMS } }))
+    ofMint.decimals = decimals
+    addTo(ofMint.sums, group, true)
+    addTo(all, group, mint === WSOL)
   }
   return [{ mint: ALL_MINTS, decimals: 0, sums: all }, ...byMint.values()]
 }
 
-/**
- * Groups entries of one transaction and mint. Rewards before the transactions of a block form one group, rewards
- * after them another.
- */
-function byTransaction(entries: readonly LedgerEntry[]): Iterable<[LedgerEntry, ...LedgerEntry[]]> {
-  const groups = new Map<string, [LedgerEntry, ...LedgerEntry[]]>()
-  for (const entry of entries) {
-    const key = `${entry.signature ?? entry.txIndex}${entry.mint}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [entry])
-    else group.push(entry)
+type MutableSums = { -readonly [Field in keyof Sums]: Sums[Field] }
+
+/** Adds the changes of a transaction; with `hasAmounts` false only counts and USD. */
+function addTo(
+  sums: MutableSums,
+  { entries, delta, usd, unpriced }: TransactionSums,
+  hasAmounts: boolean
+): void {
+  const microUsd = BigInt(Math.round(Math.abs(usd) * 1e6))
+  sums.entries += entries
+  sums.counted += entries
+  // Changes that cancel each other need no price.
+  if (delta !== 0n) sums.unpriced += unpriced
+  if (delta > 0n) {
+    if (hasAmounts) sums.inflow += delta
+    sums.inflowMicroUsd += microUsd
+  } else {
+    if (hasAmounts) sums.outflow -= delta
+    sums.outflowMicroUsd += microUsd
   }
-  return groups.values()
 }
 
-function flowOf(changes: readonly LedgerEntry[]): Omit<Sums, 'entries' | 'counted'> {
-  const delta = changes.reduce((sum, change) => sum + deltaOf(change), 0n)
-  // All changes of a mint in a block have one price.
-  const usd = changes.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0)
-  const microUsd = BigInt(Math.round(Math.abs(usd) * 1e6))
-  const isInflow = delta > 0n
-  return {
-    inflow: isInflow ? delta : 0n,
-    outflow: isInflow ? 0n : -delta,
-    inflowMicroUsd: isInflow ? microUsd : 0n,
-    outflowMicroUsd: isInflow ? 0n : microUsd,
-    // Changes that cancel each other need no price.
-    unpriced: delta === 0n ? 0 : changes.filter(({ valueUsd }) => valueUsd === null).length
+/** Sums up the entries of each transaction and mint, in the order of their first entries. */
+function byTransaction(address: string, entries: readonly LedgerEntry[]): readonly TransactionSums[] {
+  const groups: TransactionSums[] = []
+  /** The last group of each transaction: mostly the entries of one follow each other. */
+  const transactions = new Map<string | number, TransactionSums>()
+  let newestKey: string | number | null = null
+  let newest: TransactionSums | null = null
+  for (const entry of entries) {
+    const { mint, decimals } = entry
+    const key = entry.signature ?? entry.txIndex
+    const last: TransactionSums | null = newestKey === key ? newest : (transactions.get(key) ?? null)
+    let group: TransactionSums | null = last
+    while (group !== null && group.mint !== mint) group = group.next
+    if (group === null) {
+      group = { mint, decimals, entries: 0, delta: 0n, usd: 0, unpriced: 0, next: last }
+      groups.push(group)
+      transactions.set(key, group)
+      newestKey = key
+      newest = group
+    }
+    group.entries++
+    if (mint === WSOL && !entry.isNative && entry.account === address) continue
+    group.delta += deltaOf(entry)
+    // All changes of a mint in a block have one price.
+    if (entry.valueUsd === null) group.unpriced++
+    else group.usd += entry.valueUsd
   }
+  return groups
 }

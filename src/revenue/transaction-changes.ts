@@ -1,5 +1,5 @@
 import { decodeTransaction } from '../chain/decode.ts'
-import type { ChainEvent, Trade } from '../chain/events.ts'
+import type { ChainEvent, Fee, Trade } from '../chain/events.ts'
 import { Movements } from '../chain/movements.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { Movement } from '../chain/token-movement.ts'
@@ -27,6 +27,31 @@ export interface Flow extends Pick<AccountChange, 'account' | 'party'> {
   readonly amount: bigint
 }
 
+/** What accounts gained or lost of a mint. */
+interface MintFlows {
+  /** In the order of keys. */
+  readonly flows: readonly Flow[]
+  readonly sum: bigint
+}
+
+/** A trade with its addresses in base58. */
+export interface NamedTrade {
+  readonly trade: Trade
+  readonly user: string
+  readonly inMint: string
+  readonly outMint: string
+  readonly fees: readonly NamedFee[]
+}
+
+/** A fee of a trade with its mint in base58. */
+export interface NamedFee extends Pick<Fee, 'kind' | 'amount'> {
+  readonly mint: string
+}
+
+/** Places of a list by account: no outer instruction names the account, or several do. */
+const UNNAMED = -1
+const AMBIGUOUS = -2
+
 /** All balance changes of one transaction. */
 export class TransactionChanges {
   readonly transaction: Transaction
@@ -38,8 +63,13 @@ export class TransactionChanges {
   readonly #after: (TokenBalance | undefined)[] = []
   #lamportFlows: readonly Flow[] | undefined
   #rents: readonly Flow[] | undefined
-  #trades: readonly Trade[] | undefined
+  #trades: readonly NamedTrade[] | undefined
   readonly #events: readonly ChainEvent[] | undefined
+  /** Flows of tokens by mint. */
+  readonly #flows = new Map<string, MintFlows>()
+  readonly #keys: (string | undefined)[] = []
+  /** By account, the outer instruction that names it. */
+  #outerIndexes: Int32Array | undefined
   #movements: readonly Movement[] | undefined
   #feeWithdrawals: readonly FeeWithdrawal[] | undefined
 
@@ -61,7 +91,7 @@ export class TransactionChanges {
 
   /** The base58 of the key at an index. */
   key(account: number): string {
-    return pubkeyToBase58(this.transaction.keys.bytes(account))
+    return (this.#keys[account] ??= pubkeyToBase58(this.transaction.keys.bytes(account)))
   }
 
   /** Returns a change without the fee of the transaction. */
@@ -90,10 +120,55 @@ export class TransactionChanges {
   }
 
   /** The trades that the transaction decodes to. */
-  get trades(): readonly Trade[] {
-    return (this.#trades ??= (this.#events ?? decodeTransaction(this.transaction).events).filter(
-      (event) => event.kind === 'trade'
-    ))
+  get trades(): readonly NamedTrade[] {
+    return (this.#trades ??= (this.#events ?? decodeTransaction(this.transaction).events)
+      .filter((event) => event.kind === 'trade')
+      .map(namedTrade))
+  }
+
+  /** Flows of a mint's tokens, or of lamports without the fee. */
+  flowsOf({ mint, isNative }: Pick<AccountChange, 'mint' | 'isNative'>): readonly Flow[] {
+    return isNative ? this.lamportFlows : this.#flowsOf(mint).flows
+  }
+
+  /** Returns by how much the tokens of a mint became more. */
+  supplyChange(mint: string): bigint {
+    return this.#flowsOf(mint).sum
+  }
+
+  /** Returns the only outer instruction that names an account, itself or in its calls; null if none or several do. */
+  outerIndexOf(account: number): number | null {
+    const outerIndex = (this.#outerIndexes ??= this.#listOuterIndexes())[account] ?? UNNAMED
+    return outerIndex < 0 ? null : outerIndex
+  }
+
+  #flowsOf(mint: string): MintFlows {
+    const known = this.#flows.get(mint)
+    if (known !== undefined) return known
+    const flows: Flow[] = []
+    let sum = 0n
+    for (const change of this.tokens) {
+      if (change.mint !== mint) continue
+      const amount = change.post - change.pre
+      flows.push({ account: change.account, party: change.party, amount })
+      sum += amount
+    }
+    const found = { flows, sum }
+    this.#flows.set(mint, found)
+    return found
+  }
+
+  #listOuterIndexes(): Int32Array {
+    const { keys, instructions } = this.transaction
+    const outerIndexes = new Int32Array(keys.length).fill(UNNAMED)
+    for (const { accounts, outerIndex } of instructions)
+      for (let i = 0; i < accounts.length; i++) {
+        const account = accounts[i]!
+        const known = outerIndexes[account]
+        if (known === UNNAMED) outerIndexes[account] = outerIndex
+        else if (known !== outerIndex) outerIndexes[account] = AMBIGUOUS
+      }
+    return outerIndexes
   }
 
   #addLamportsOf(account: number, changes: AccountChange[]): void {
@@ -101,29 +176,41 @@ export class TransactionChanges {
     const [pre, post] = [preBalances[account], postBalances[account]]
     // The record may lack balances.
     if (pre === post || pre === undefined || post === undefined) return
-    const native = { mint: WSOL, isNative: true, decimals: SOL_DECIMALS }
-    changes.push({ account, party: this.#partyOf(account), ...native, pre: BigInt(pre), post: BigInt(post) })
+    changes.push({
+      account,
+      party: this.#partyOf(account),
+      mint: WSOL,
+      isNative: true,
+      decimals: SOL_DECIMALS,
+      pre: BigInt(pre),
+      post: BigInt(post)
+    })
   }
 
   #addTokensOf(account: number, changes: AccountChange[]): void {
     const [before, after] = [this.#before[account], this.#after[account]]
     if (before === undefined && after === undefined) return
-    const found = isOfOneHolding(before, after)
-      ? [this.#tokenChange(account, before, after)]
-      : [this.#tokenChange(account, before, undefined), this.#tokenChange(account, undefined, after)]
-    for (const change of found) if (change.pre !== change.post) changes.push(change)
+    if (isOfOneHolding(before, after)) this.#addTokens(account, before, after, changes)
+    else {
+      this.#addTokens(account, before, undefined, changes)
+      this.#addTokens(account, undefined, after, changes)
+    }
   }
 
-  #tokenChange(
+  #addTokens(
     account: number,
     before: TokenBalance | undefined,
-    after: TokenBalance | undefined
-  ): AccountChange {
+    after: TokenBalance | undefined,
+    changes: AccountChange[]
+  ): void {
+    const pre = before?.amount ?? 0n
+    const post = after?.amount ?? 0n
+    if (pre === post) return
     const stated = (after ?? before)!
-    const [pre, post] = [before?.amount ?? 0n, after?.amount ?? 0n]
     const isOwnerUnknown = before?.owner === null || after?.owner === null
     const party = (isOwnerUnknown ? null : ownerOf(stated)) ?? this.key(account)
-    return { account, party, mint: mintOf(stated), isNative: false, decimals: stated.decimals, pre, post }
+    const { decimals } = stated
+    changes.push({ account, party, mint: mintOf(stated), isNative: false, decimals, pre, post })
   }
 
   #partyOf(account: number): string {
@@ -132,12 +219,16 @@ export class TransactionChanges {
   }
 
   #listLamportFlows(): readonly Flow[] {
-    const flows = this.lamports.map((change) => ({ ...change, amount: this.withoutFee(change) }))
+    const flows: Flow[] = []
     const { preBalances, feeLamports } = this.transaction
     // A payer who got back exactly the fee has no change.
-    if (preBalances.length > 0 && flows[0]?.account !== 0)
-      return [{ account: 0, party: this.#partyOf(0), amount: feeLamports }, ...flows]
-    return flows.filter(({ amount }) => amount !== 0n)
+    const lacksPayer = preBalances.length > 0 && this.lamports[0]?.account !== 0
+    if (lacksPayer) flows.push({ account: 0, party: this.#partyOf(0), amount: feeLamports })
+    for (const change of this.lamports) {
+      const amount = this.withoutFee(change)
+      if (lacksPayer || amount !== 0n) flows.push({ account: change.account, party: change.party, amount })
+    }
+    return flows
   }
 
   #listRents(): readonly Flow[] {
@@ -149,6 +240,16 @@ export class TransactionChanges {
       const wrapped = this.tokens.filter((each) => each.account === account && each.mint === WSOL)
       return { account, party, amount: post - pre - sumOf(wrapped) }
     })
+  }
+}
+
+function namedTrade(trade: Trade): NamedTrade {
+  return {
+    trade,
+    user: pubkeyToBase58(trade.user),
+    inMint: pubkeyToBase58(trade.inMint),
+    outMint: pubkeyToBase58(trade.outMint),
+    fees: trade.fees.map(({ kind, mint, amount }) => ({ kind, mint: pubkeyToBase58(mint), amount }))
   }
 }
 

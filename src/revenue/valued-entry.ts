@@ -8,14 +8,30 @@ export function valued(
   address: string,
   prices: ReadonlyMap<string, number>
 ): LedgerEntry {
-  const { mint, decimals, isNative, feePayer, feeLamports } = change
+  const { signature, txIndex, index, account, mint, isNative, decimals, pre, post, kind } = change
+  const { counterparty, confidence, feeLamports, feePayer, ixIndex } = change
   const price = prices.get(mint) ?? null
   const solUsd = prices.get(WSOL) ?? null
   const isPayer = isNative && feePayer === address
   const delta = deltaOf(change)
   const amount = humanAmount(delta < 0n ? -delta : delta, decimals)
+  // Written out: a copy by spread takes several times as long.
   return {
-    ...change,
+    signature,
+    txIndex,
+    index,
+    account,
+    mint,
+    isNative,
+    decimals,
+    pre,
+    post,
+    kind,
+    counterparty,
+    confidence,
+    feeLamports,
+    feePayer,
+    ixIndex,
     valueUsd: price === null ? null : (delta < 0n ? -amount : amount) * price,
     feeUsd: isPayer && solUsd !== null ? humanAmount(feeLamports, SOL_DECIMALS) * solUsd : null
   }

@@ -4,6 +4,8 @@ const NUMBER_END = 2 ** 53
 const CHUNK_BITS = 49n
 const INT31_MAX = 2 ** 31 - 1
 const CHUNK_MASK = 2n ** CHUNK_BITS - 1n
+/** The longest text that is written by its characters: it has a length of one byte. A call of the platform takes longer. */
+const SHORT_TEXT = 127
 
 /**
  * A growing byte buffer. Integers are little-endian base 128, seven bits a byte, the high bit set on all but the last;
@@ -139,10 +141,27 @@ export class ByteWriter {
 
   /** Writes UTF-8, preceded by its length in bytes. */
   text(text: string): void {
+    if (text.length <= SHORT_TEXT && this.#shortAscii(text)) return
     const length = Buffer.byteLength(text)
     this.count(length)
     this.#reserve(length)
     this.#length += this.#buffer.write(text, this.#length, 'utf8')
+  }
+
+  /** Writes a short text with its length, as most are: an address or a signature. Returns false if it is not ASCII. */
+  #shortAscii(text: string): boolean {
+    const { length } = text
+    this.#reserve(length + 1)
+    const bytes = this.#bytes
+    let at = this.#length
+    bytes[at++] = length
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i)
+      if (code > 127) return false
+      bytes[at++] = code
+    }
+    this.#length = at
+    return true
   }
 
   /** Writes a count, seven bits a byte. */
