@@ -1,7 +1,7 @@
-import { pubkeyFromBase58 } from '../chain/pubkey.ts'
+import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 import { WSOL, type CashList } from '../market/cash.ts'
 import { priceUsd } from '../market/cash-price.ts'
-import { newestPair } from '../market/latest-price.ts'
+import { newestPair, type PricedPair } from '../market/latest-price.ts'
 import type { PairRow } from '../market/rows.ts'
 import { solPriceAt } from '../market/sol-usd.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -9,6 +9,10 @@ import type { Storage } from '../../storage/port.ts'
 const MINUTE = 60
 /** Maximum age of the trade that a price comes from, in seconds: a day. An older price says little about a value. */
 const AGE_MAX = 86_400
+
+function setPrice(prices: Map<string, number>, mint: string, usd: number | null): void {
+  if (usd !== null) prices.set(mint, usd)
+}
 
 /** Prices of tokens at the time of a block, from the stored market. */
 export class LedgerPrices {
@@ -23,12 +27,19 @@ export class LedgerPrices {
   /** Reads the USD price of one unit of each mint (base58) at a time; mints without a price are absent. */
   async at(mints: Iterable<string>, blockTime: number): Promise<ReadonlyMap<string, number>> {
     const prices = new Map<string, number>()
-    await Promise.all(
-      [...new Set(mints)].map(async (mint) => {
-        const usd = mint === WSOL ? await this.#sol(blockTime) : await this.#token(mint, blockTime)
-        if (usd !== null) prices.set(mint, usd)
-      })
-    )
+    const tokens: { readonly text: string; readonly mint: Pubkey }[] = []
+    for (const text of new Set(mints)) {
+      const mint = pubkeyFromBase58(text)
+      if (text === WSOL) setPrice(prices, text, await this.#sol(blockTime))
+      else if (this.#cash.of(mint)?.pegged === true) prices.set(text, 1)
+      else tokens.push({ text, mint })
+    }
+    if (tokens.length === 0) return prices
+    const pairs = await this.#storage.pairs.ofMints(tokens.map(({ mint }) => mint))
+    for (const [place, { text }] of tokens.entries()) {
+      const pair = newestPair(pairs[place]!)
+      if (pair !== null) setPrice(prices, text, await this.#token(pair, blockTime))
+    }
     return prices
   }
 
@@ -37,11 +48,7 @@ export class LedgerPrices {
     return solPriceAt(price, blockTime)?.usd ?? null
   }
 
-  async #token(mint: string, blockTime: number): Promise<number | null> {
-    const key = pubkeyFromBase58(mint)
-    if (this.#cash.of(key)?.pegged === true) return 1
-    const pair = newestPair(await this.#storage.pairs.ofMint(key))
-    if (pair === null) return null
+  #token(pair: PricedPair, blockTime: number): number | null | Promise<number | null> {
     if (pair.last.blockTime > blockTime) return this.#minute(pair, blockTime)
     return pair.last.blockTime >= blockTime - AGE_MAX ? priceUsd(pair.last) : null
   }

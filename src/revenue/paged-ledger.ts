@@ -1,25 +1,14 @@
 import type { LedgerMark, LedgerPage, LedgerStore, LedgerSum } from '../../storage/port/ledger.ts'
 import type { Removing } from './document-ledger.ts'
+import { completesRange, isNext, OpenLedgers, type OpenLedger } from './open-ledger.ts'
 import { packPage, partOf, sumsIn, type LedgerPart } from './packed-page.ts'
 import { markIn, packMark, type SumMark } from './sum-mark.ts'
 import { rangeStart, sealedSums, type NumberedSums } from './sum-ranges.ts'
 
 /** Pages of one read: 64 of a busy wallet are 64 KB. */
 const PAGES_PER_READ = 64
-/** Addresses whose newest pages are cached: those of ten tenants. One takes 1 to 10 KB. */
-const OPEN_MAX = 2_000
-
 /** Addresses whose ledgers are opened or summed up at once: other users of the store wait for no more. */
 const AT_ONCE = 16
-
-/** An address's ledger, as the next block finds it. */
-interface OpenLedger {
-  /** Slot of the newest page; -1 before the first. */
-  readonly newest: number
-  readonly mark: SumMark
-  /** The sums of the pages from `mark.sealedTo` on, ascending: those of one range. */
-  readonly pages: readonly NumberedSums[]
-}
 
 /** How a process writes ledgers. */
 export interface LedgerWriting {
@@ -64,8 +53,7 @@ export class PagedLedger {
   readonly #store: LedgerStore
   readonly #writing: LedgerWriting
   readonly #set: LedgerSet
-  /** Ledgers by owner. */
-  readonly #open = new Map<string, OpenLedger>()
+  readonly #open = new OpenLedgers()
 
   constructor(store: LedgerStore, writing: LedgerWriting, set: LedgerSet = LIVE) {
     this.#store = store
@@ -78,17 +66,25 @@ export class PagedLedger {
    * Resolves with the stored entries, in the order of the parts. Calls must be sequential.
    */
   async put(parts: readonly LedgerPart[]): Promise<readonly LedgerPart[]> {
-    const stored: LedgerPart[] = []
+    const stored = [...parts]
     const appended: Appended[] = []
-    for (let from = 0; from < parts.length; from += AT_ONCE) {
-      const some = parts.slice(from, from + AT_ONCE).map(async (part) => {
+    // Nearly all pages of a block follow one in memory, in the same range of sums: they need no read.
+    const others: number[] = []
+    for (const [place, part] of parts.entries()) {
+      const ledger = this.#open.get(this.#ownerOf(part.address))
+      if (ledger !== undefined && isNext(part, ledger) && !completesRange(part, ledger))
+        appended.push(this.#inRange(part, ledger))
+      else others.push(place)
+    }
+    for (let from = 0; from < others.length; from += AT_ONCE) {
+      const some = others.slice(from, from + AT_ONCE).map(async (place) => {
+        const part = parts[place]!
         const ledger = await this.#opened(this.#ownerOf(part.address))
-        // After a lost fork, the mark may be above the newest page that is left.
-        if (part.slot <= ledger.newest || part.slot < ledger.mark.sealedTo) return this.#putLate(part)
-        appended.push(await this.#appended(part, ledger))
-        return part
+        if (!isNext(part, ledger)) stored[place] = await this.#putLate(part)
+        else if (completesRange(part, ledger)) appended.push(await this.#completing(part, ledger))
+        else appended.push(this.#inRange(part, ledger))
       })
-      stored.push(...(await Promise.all(some)))
+      await Promise.all(some)
     }
     if (appended.length > 0) await this.#append(appended)
     return stored
@@ -160,20 +156,23 @@ export class PagedLedger {
     return part
   }
 
-  /** Returns what a page after the newest adds: it completes the sums of ranges that end before it. */
-  async #appended(part: LedgerPart, { mark, pages }: OpenLedger): Promise<Appended> {
+  /** Returns what a page after the newest adds to the same range of sums. */
+  #inRange(part: LedgerPart, { mark, pages }: OpenLedger): Appended {
     const owner = this.#ownerOf(part.address)
     const { slot } = part
-    const { value, sums: own } = packPage(part)
-    const page = { owner, slot, value }
-    const added = { number: slot, sums: own }
-    const to = rangeStart(slot)
-    if (to <= mark.sealedTo || pages.length === 0)
-      return { page, sums: [], marks: [], ledger: { newest: slot, mark, pages: [...pages, added] } }
+    const { value, sums } = packPage(part)
+    const ledger = { newest: slot, mark, pages: [...pages, { number: slot, sums }] }
+    return { page: { owner, slot, value }, sums: [], marks: [], ledger }
+  }
+
+  /** Returns what a page after the newest adds that completes the sums of ranges before it. */
+  async #completing(part: LedgerPart, { newest, mark, pages }: OpenLedger): Promise<Appended> {
+    const owner = this.#ownerOf(part.address)
+    const to = rangeStart(part.slot)
     const { sums, raised } = await this.#seal(owner, pages, mark, to)
     const rest = pages.filter(({ number }) => number >= to)
-    const ledger = { newest: slot, mark: raised, pages: [...rest, added] }
-    return { page, sums, marks: [{ owner, value: packMark(raised) }], ledger }
+    const added = this.#inRange(part, { newest, mark: raised, pages: rest })
+    return { ...added, sums, marks: [{ owner, value: packMark(raised) }] }
   }
 
   /** Computes the sums from the mark to the start of a range, and deletes those that are out of date. */
@@ -204,7 +203,7 @@ export class PagedLedger {
         await this.#store.put({ token: this.#token, sums, marks })
       }
     }
-    for (const { page, ledger } of appended) this.#remember(page.owner, ledger)
+    for (const { page, ledger } of appended) this.#open.set(page.owner, ledger)
   }
 
   /** Changes pages of an owner from a slot on (P2, P3). */
@@ -254,16 +253,8 @@ export class PagedLedger {
     }
     const newest = pages.at(-1)?.number ?? (await this.#newest(owner, -1))?.slot ?? -1
     const ledger = { newest, mark, pages }
-    this.#remember(owner, ledger)
-    return ledger
-  }
-
-  #remember(owner: string, ledger: OpenLedger): void {
-    this.#open.delete(owner)
     this.#open.set(owner, ledger)
-    if (this.#open.size <= OPEN_MAX) return
-    // The oldest entry comes first.
-    for (const oldest of this.#open.keys().take(1)) this.#open.delete(oldest)
+    return ledger
   }
 
   async #newest(owner: string, after: number): Promise<LedgerPage | null> {
