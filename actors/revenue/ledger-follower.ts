@@ -1,24 +1,18 @@
 import { LedgerGaps, type LedgerGap } from '../../src/revenue/ledger-gap.ts'
-import {
-  documentsToOf,
-  holesOf,
-  ledgerProgressIn,
-  NO_PROGRESS,
-  plusHoles,
-  type LedgerHoleRange,
-  type LedgerProgress
-} from '../../src/revenue/ledger-progress.ts'
+import { documentsToOf, type LedgerProgress } from '../../src/revenue/ledger-progress.ts'
 import { DocumentLedger, type Removing } from '../../src/revenue/document-ledger.ts'
 import { LedgerWriter } from '../../src/revenue/ledger-writer.ts'
 import type { LedgerPart } from '../../src/revenue/packed-page.ts'
 import type { LedgerBlock, LedgerChanges } from '../../src/revenue/ledger-blocks.ts'
 import { BlockFollower } from '../followers/block-follower.ts'
+import { FollowedProgress, PROGRESS_SAVE_MS } from './followed-progress.ts'
 import { inChunks } from './in-chunks.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { symbolsOf } from '../../src/data/mint-symbols.ts'
 import { removeAbandoned } from './abandoned-rows.ts'
 import { entriesOf } from './ledger-entries.ts'
 import { LedgerWatches } from './ledger-watches.ts'
+import { LATE_BLOCK_SLOTS, LostForks } from './lost-forks.ts'
 
 /** Interval of listing the watched addresses, in milliseconds: a sixth of the time within which capture begins. */
 const SYNC_MS = 5_000
@@ -26,12 +20,6 @@ const SYNC_MS = 5_000
  * Idle and list intervals in milliseconds while no other process runs: each new watch and each event then wakes this one.
  */
 const ALONE_MS = 30_000
-/** Interval of storing the progress while no block has entries, in milliseconds: a restart rereads the blocks since then. */
-const SAVE_MS = 2_000
-/** Slots behind which no late block comes and no fork begins, twice as many as `GAP_SLOTS` of ingest. */
-const LATE_SLOTS = 3_000
-/** Slots that are read again if the last block is on a lost fork: a fork of a block with votes ends within 32. */
-const LOST_SLOTS = 100
 /**
  * Blocks whose entries are published since the last retraction: a follower may apply again what an earlier one has not made
  * durable, and has retracted it if a fork that was rolled back before is rolled back again.
@@ -56,12 +44,8 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   readonly #watches: LedgerWatches
   #writer: LedgerWriter
   readonly #gaps: LedgerGaps
-  #progress = NO_PROGRESS
-  #saveProgress: (progress: LedgerProgress) => Promise<void> = async () => undefined
-  #isOurs: () => Promise<boolean> = async () => true
-  #savedAtMs = 0
-  #visibleSlot: number | null = null
-  #isSaved = true
+  readonly #forks: LostForks
+  readonly #progress: FollowedProgress
   /**
    * Up to this slot an earlier follower has written the ledger, or the blocks that were read without an address are a gap.
    */
@@ -74,16 +58,18 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     this.#watches = new LedgerWatches(deps)
     this.#writer = new LedgerWriter(deps.storage)
     this.#gaps = new LedgerGaps(documents)
+    this.#forks = new LostForks(deps.storage.blocks)
+    this.#progress = new FollowedProgress(deps.clock, deps.metrics)
   }
 
   /** The slot up to which the ledger is complete. */
   get slot(): number | null {
-    return this.#progress.slot
+    return this.#progress.current.slot
   }
 
   /** The slot up to which clients see it: that of the stored progress. */
   get visibleSlot(): number | null {
-    return this.#visibleSlot
+    return this.#progress.visibleSlot
   }
 
   get addresses(): number {
@@ -91,7 +77,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   }
 
   protected get idleMs(): number {
-    return this.#isSaved ? ALONE_MS : SAVE_MS
+    return this.#progress.isSaved ? ALONE_MS : PROGRESS_SAVE_MS
   }
 
   protected get syncMs(): number {
@@ -108,42 +94,32 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
 
   protected async open(token: number): Promise<void> {
     const { storage } = this.#deps
-    const claimed = await ledgerProgressIn(storage.documents).claim(token)
-    this.#saveProgress = claimed.save
-    if (storage.isShared) this.#isOurs = claimed.isOurs
-    this.#progress = { ...claimed.progress, holes: [...holesOf(claimed.progress)] }
-    this.#visibleSlot = claimed.progress.slot
+    const { isOurs, current } = await this.#progress.claim(storage, token)
     this.#deps.lead.token = token
     this.#deps.lead.isHeld = true
     await this.#watches.list()
-    const { slot } = this.#progress
+    const { slot } = current
     const { addresses } = this.#watches
     const documentsTo = await this.#documentsTo(addresses)
-    const isOurs = storage.isShared ? claimed.isOurs : null
     this.#writer = new LedgerWriter(storage, { token, isOurs, documentsTo })
-    this.#progress = { ...this.#progress, documentsTo }
     this.#accountedTo = slot ?? -1
     if (slot === null) return
     // Before the first page: readers find the entries of earlier slots in documents.
-    await this.#put({ ...this.#progress, edits: this.#nextEdits })
+    await this.#put({ documentsTo, edits: this.#progress.nextEdits })
     await this.#removeLost(addresses, slot)
-    const late = (await this.#gaps.since(slot - LATE_SLOTS)).map(({ from }) => from - 1)
+    const late = (await this.#gaps.since(slot - LATE_BLOCK_SLOTS)).map(({ from }) => from - 1)
     await this.#writer.sumUp(addresses, Math.min(slot, ...late))
-    this.#accountedTo = this.#progress.slot!
+    this.#accountedTo = this.slot!
     await this.#missUnheard()
-  }
-
-  get #nextEdits(): number {
-    return (this.#progress.edits ?? 0) + 1
   }
 
   /** Returns the last slot with entries of an earlier version, which may have stored some after its progress. */
   async #documentsTo(addresses: readonly string[]): Promise<number> {
-    const known = documentsToOf(this.#progress)
+    const known = documentsToOf(this.#progress.current)
     if (known < Infinity) return known
     const documents = new DocumentLedger(this.#deps.storage.documents)
     const newest = await inChunks(addresses, async (address) => documents.newestSlot(address))
-    return Math.max(this.#progress.slot!, ...newest)
+    return Math.max(this.slot!, ...newest)
   }
 
   /** Records as a gap what this process read before it knew addresses whose ledger another process has begun (R2). */
@@ -158,34 +134,16 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   async #removeLost(addresses: readonly string[], slot: number): Promise<void> {
     const { feed, metrics } = this.#deps
     const head = feed.head?.slot ?? slot
-    if (slot < head - LATE_SLOTS) return
-    const isStored = async (block: Pick<LedgerBlock, 'slot' | 'blockhash'>): Promise<boolean> =>
-      // No fork begins before it.
-      block.slot < head - LATE_SLOTS || this.#isStored(block)
+    if (slot < head - LATE_BLOCK_SLOTS) return
+    const { blockhash } = this.#progress.current
     // A failed follower may have left the event that rolls the fork back; the blocks before it are not read again.
-    if (!this.isLostNext(slot) && !(await isStored({ slot, blockhash: this.#progress.blockhash }))) {
+    if (!this.isLostNext(slot) && !(await this.#forks.isSettled({ slot, blockhash }, head))) {
       metrics.rollbacks.inc()
-      await this.#put(await this.#placeBefore(slot))
+      await this.#put({ ...(await this.#forks.placeBefore(slot)), edits: this.#progress.nextEdits })
     }
     await this.#retract(addresses, async (address, removing) =>
-      this.#writer.removeLost(address, isStored, removing)
+      this.#writer.removeLost(address, async (block) => this.#forks.isSettled(block, head), removing)
     )
-  }
-
-  /** Returns a stored block before the fork of a lost one, from which blocks are read again. */
-  async #placeBefore(slot: number): Promise<LedgerProgress> {
-    const first = Math.max(0, slot - LOST_SLOTS)
-    const [stored] = await this.#deps.storage.blocks.between(first, slot)
-    const { slot: at, blockTime } = stored ?? { slot: first, blockTime: 0 }
-    const blockhash = stored?.blockhash ?? null
-    return { ...this.#progress, slot: at, blockhash, blockTime, edits: this.#nextEdits }
-  }
-
-  /** Tells whether the index has a block; true without a hash to compare. */
-  async #isStored({ slot, blockhash }: Pick<LedgerBlock, 'slot' | 'blockhash'>): Promise<boolean> {
-    if (blockhash === null) return true
-    const row = await this.#deps.storage.blocks.at(slot)
-    return row !== null && (row.blockhash === null || row.blockhash === blockhash)
   }
 
   /**
@@ -205,7 +163,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   }
 
   protected async settle(): Promise<void> {
-    if (this.#deps.clock.now() >= this.#savedAtMs + SAVE_MS) await this.save()
+    if (this.#progress.isDue) await this.save()
   }
 
   protected async missed(reason: string): Promise<void> {
@@ -224,8 +182,8 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     // Holes of ledgers that have all ended concern none that begins.
     if (isFirst) {
       const blockTime = feed.head?.blockTime ?? 0
-      const edits = this.#nextEdits
-      await this.#put({ ...this.#progress, slot: newest, blockhash: null, blockTime, holes: [], edits })
+      const edits = this.#progress.nextEdits
+      await this.#put({ slot: newest, blockhash: null, blockTime, holes: [], edits })
     }
     const captureFrom = { slot: newest + 1, ts: feed.head?.blockTime ?? 0 }
     for (const { value } of fresh)
@@ -236,10 +194,10 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
 
   protected async late(block: LedgerBlock): Promise<void> {
     // Another process may have rolled it back since it was queued.
-    if (!(await this.#isStored(block))) return
+    if (!(await this.#forks.isStored(block))) return
     await this.#record(block)
     // After the entries: what a reader has cached without them no longer holds.
-    await this.#put({ ...this.#progress, holes: this.#holesWith(block), edits: this.#nextEdits })
+    await this.#put({ holes: this.#progress.holesWith(block), edits: this.#progress.nextEdits })
     await this.#gaps.close((block.parentSlot ?? this.slot!) + 1, block.slot)
   }
 
@@ -247,15 +205,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     // Without any ledger, blocks are not followed.
     if (this.slot === null) return
     await this.#record(block)
-    const { slot, blockhash, blockTime } = block
-    this.#progress = { ...this.#progress, slot, blockhash, blockTime, holes: this.#holesWith(block) }
-    this.#isSaved = false
-  }
-
-  /** The holes of the ledger together with those of a block. */
-  #holesWith({ slot, changes: { holes } }: LedgerBlock): LedgerHoleRange[] {
-    for (const reason of holes) this.#deps.metrics.holes.inc({ reason })
-    return [...plusHoles(holesOf(this.#progress), slot, holes)]
+    this.#progress.advance(block)
   }
 
   /**
@@ -267,9 +217,11 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     const found = await entriesOf(block, this.#watches, this.#deps)
     const parts = await this.#writer.put(found)
     // Clients see rows up to the stored progress.
-    if (parts.length > 0) this.#savedAtMs = -Infinity
-    if (parts.length > 0 && !(await this.#isOurs())) {
-      if (!(await this.#isStored(block))) await inChunks(parts, async (part) => this.#writer.remove(part))
+    if (parts.length > 0) this.#progress.hurry()
+    const { isOurs } = this.#progress
+    if (parts.length > 0 && isOurs !== null && !(await isOurs())) {
+      if (!(await this.#forks.isStored(block)))
+        await inChunks(parts, async (part) => this.#writer.remove(part))
       return
     }
     if (published.has(block)) return
@@ -296,14 +248,15 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   }
 
   protected async hole(upTo: number, isOfBefore: boolean): Promise<void> {
-    const { slot, blockTime } = this.#progress
-    await this.#miss({ from: slot! + 1, to: upTo, reason: isOfBefore ? 'ingest_down' : 'upstream_missing' })
-    await this.#put({ ...this.#progress, slot: upTo, blockhash: null, blockTime })
+    const reason = isOfBefore ? 'ingest_down' : 'upstream_missing'
+    await this.#miss({ from: this.slot! + 1, to: upTo, reason })
+    await this.#put({ slot: upTo, blockhash: null })
   }
 
   async #miss({ from, to, reason }: Pick<LedgerGap, 'from' | 'to' | 'reason'>): Promise<void> {
     const { metrics, logger } = this.#deps
-    const fromTs = this.#progress.blockTime === 0 ? null : this.#progress.blockTime
+    const { blockTime } = this.#progress.current
+    const fromTs = blockTime === 0 ? null : blockTime
     await this.#gaps.add({ from, to, fromTs, toTs: this.#deps.feed.head?.blockTime ?? null, reason })
     metrics.gaps.inc({ reason })
     logger.warn(`the revenue ledger lacks the blocks of slots ${from} to ${to}`)
@@ -311,11 +264,11 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
 
   /** Rolls back the blocks after a slot (R3). */
   protected async rollBack(after: number): Promise<void> {
-    const { slot } = this.#progress
+    const { slot } = this
     this.#deps.metrics.rollbacks.inc()
     // The block time of a lost block may lie beyond the ledger.
     const blockTime = (await this.#deps.storage.blocks.at(after))?.blockTime ?? 0
-    await this.#put({ ...this.#progress, slot: after, blockhash: null, blockTime, edits: this.#nextEdits })
+    await this.#put({ slot: after, blockhash: null, blockTime, edits: this.#progress.nextEdits })
     await this.#retract(this.#watches.addresses, async (address, removing) =>
       this.#writer.rollBack(address, after, removing)
     )
@@ -327,15 +280,12 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   }
 
   protected async save(): Promise<void> {
-    if (!this.#isSaved) await this.#put(this.#progress)
+    if (!this.#progress.isSaved) await this.#put({})
   }
 
-  async #put(progress: LedgerProgress): Promise<void> {
-    await this.#saveProgress(progress)
-    this.#progress = progress
-    this.#visibleSlot = progress.slot
+  /** Stores the progress with some changes. */
+  async #put(change: Partial<LedgerProgress>): Promise<void> {
+    await this.#progress.put({ ...this.#progress.current, ...change })
     this.release()
-    this.#isSaved = true
-    this.#savedAtMs = this.#deps.clock.now()
   }
 }
