@@ -52,10 +52,12 @@ export class LedgerIngest {
     this.#running = follower.run(this.#end.signal)
   }
 
+  /** With `isHeard`, a client has subscribed to the channel of the tenant's rows. */
   static async open(
     directory: string,
     addresses: readonly string[],
-    blockAt: (place: number) => Block
+    blockAt: (place: number) => Block,
+    isHeard: boolean
   ): Promise<LedgerIngest> {
     const storage = await openEmbeddedStorage({ directory })
     const feed = new CommitFeed()
@@ -87,7 +89,12 @@ export class LedgerIngest {
       cash: new CashList(),
       blocks: ledgerBlocks,
       feed,
-      stream: new LedgerFeed(() => undefined, systemPorts.clock),
+      stream: new LedgerFeed(
+        // As for the connections of a tenant.
+        ({ data }) => Buffer.from(JSON.stringify(data)),
+        systemPorts.clock,
+        () => isHeard
+      ),
       metrics: ledgerMetrics(new Registry()),
       lead: { isHeld: false },
       logger: { info: () => undefined, warn: () => undefined }

@@ -2,10 +2,10 @@
  * Measures the revenue ledger in two parts; rounds of each alternate with those of what it is compared with.
  *
  * First, ingest of the recorded mainnet block under successive slots, while the follower of the ledger runs. It is measured
- * without a watched address, with 200 that do not occur, and with the 200 that change most. Second, totals and events of
- * 200 addresses with a million entries, against a bare route that sends the answer's bytes. The entries are verified at the
- * end of each part. What a part has measured is printed even if the other part, or its verification, fails. Takes about
- * five minutes:
+ * without a watched address, with 200 that do not occur, and with the 200 that change most, without and with a client on the
+ * channel of their rows. Second, totals and events of 200 addresses with a million entries, against a bare route that sends
+ * the answer's bytes. The entries are verified at the end of each part. What a part has measured is printed even if the
+ * other part, or its verification, fails. Takes about five minutes:
  *
  *     node loadtest/ledger.ts [--small]
  */
@@ -66,13 +66,14 @@ function newDirectory(): string {
 }
 
 async function measureIngest() {
-  const open = async (addresses: readonly string[]) =>
-    LedgerIngest.open(join(newDirectory(), 'store'), addresses, blockAt)
+  const open = async (addresses: readonly string[], isHeard = false) =>
+    LedgerIngest.open(join(newDirectory(), 'store'), addresses, blockAt, isHeard)
   const absent = Array.from({ length: ADDRESSES }, (_, n) => address(9, n))
   const sides = {
     none: await open([]),
     absent: await open(absent),
-    busy: await open([...busiest.keys()])
+    busy: await open([...busiest.keys()]),
+    heard: await open([...busiest.keys()], true)
   }
   const all = Object.values(sides)
   let place = 1
@@ -91,7 +92,8 @@ async function measureIngest() {
     entries_a_block_of_busy: entriesABlock,
     none: shown(sides.none),
     absent: shown(sides.absent),
-    busy: shown(sides.busy)
+    busy: shown(sides.busy),
+    busy_with_a_client: shown(sides.heard)
   }
   const wrong = await Promise.all(all.map((side) => side.verified(place - 1, busiest)))
   return { ...figures, addresses_with_wrong_entries: wrong.reduce((sum, each) => sum + each, 0) }

@@ -235,10 +235,11 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
 
   async #publish(parts: readonly LedgerPart[], event: 'entry' | 'retracted'): Promise<void> {
     const { stream } = this.#deps
-    if (parts.length === 0) return
-    const mints = parts.flatMap(({ entries }) => entries.map(({ mint }) => mint))
+    const heard = parts.filter(({ address }) => stream.isHeard(this.#watches.of(address)))
+    if (heard.length === 0) return
+    const mints = heard.flatMap(({ entries }) => entries.map(({ mint }) => mint))
     const symbolOf = await symbolsOf(mints, this.#deps)
-    for (const { address, slot, blockTime, entries } of parts)
+    for (const { address, slot, blockTime, entries } of heard)
       stream.entries(
         this.#watches.of(address),
         entries.map((entry) => ({ ...entry, address, slot, blockTime })),

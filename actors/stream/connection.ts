@@ -155,6 +155,11 @@ export class StreamConnection implements ChannelsOwner {
     this.#channels.publish(channel, body)
   }
 
+  /** Tells whether the client has subscribed to a private channel without a past. */
+  has(channel: string): boolean {
+    return this.#channels.has(channel)
+  }
+
   /** Sends changes of the tenant's submissions that were stored just now, if the client has subscribed to them. */
   hear(batch: ChangeBatch): void {
     this.#channels.hear(batch)

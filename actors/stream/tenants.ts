@@ -158,8 +158,19 @@ export class Tenants implements StreamGateway {
         else connection.hear(batch)
       return
     }
+    if (!this.hasClient(event.tenant, event.channel)) return
     const body = bodyOf(event.data)
     for (const connection of connections.keys()) connection.publish(event.channel, body)
+  }
+
+  /** Tells whether a client of a tenant has subscribed to a private channel without a past. */
+  hasClient(tenant: string, channel: string): boolean {
+    return (
+      this.#tenants
+        .get(tenant)
+        ?.keys()
+        .some((connection) => connection.has(channel)) === true
+    )
   }
 
   /**
@@ -254,7 +265,11 @@ export function tenants<Needs extends { readonly channels: Channels }>(
     gauge('connections', () => all.size)
     gauge('subscriptions', () => all.health.subscriptions)
     gauge('dropped_events', () => all.health.dropped)
-    const unsubscribe = deps.tenantEvents.subscribe((event) => all.publish(event), hints)
+    const unsubscribe = deps.tenantEvents.subscribe(
+      (event) => all.publish(event),
+      hints,
+      (tenant, channel) => all.hasClient(tenant, channel)
+    )
     try {
       ready(all)
       while (!draining.aborted) {

@@ -1,5 +1,4 @@
-import PQueue from 'p-queue'
-import { pubkeyFromBase58 } from '../chain/pubkey.ts'
+import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 import { mintNames } from '../market/mint-names.ts'
 import type { CashList } from '../market/cash.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -23,18 +22,21 @@ export async function symbolsOf(
   mints: Iterable<string>,
   { names, cash, storage }: SymbolSources
 ): Promise<(mint: string) => string | null> {
-  const reads = new PQueue({ concurrency: READS_AT_ONCE })
-  const symbolOf = async (text: string): Promise<string | null> => {
+  const symbols = new Map<string, string | null>()
+  const unknown: { readonly text: string; readonly mint: Pubkey }[] = []
+  for (const text of new Set(mints)) {
     const mint = pubkeyFromBase58(text)
     const indexed = names.namesOf(mint)
-    if (indexed !== null) return indexed.symbol
     const known = cash.of(mint)
-    const launch = known === undefined ? await reads.add(() => storage.launches.get(mint)) : null
-    return mintNames(known, launch).symbol
+    if (indexed !== null) symbols.set(text, indexed.symbol)
+    else if (known !== undefined) symbols.set(text, mintNames(known, null).symbol)
+    else unknown.push({ text, mint })
   }
-  const found = await Promise.all(
-    [...new Set(mints)].map(async (mint) => [mint, await symbolOf(mint)] as const)
-  )
-  const symbols = new Map(found)
+  for (let from = 0; from < unknown.length; from += READS_AT_ONCE)
+    await Promise.all(
+      unknown.slice(from, from + READS_AT_ONCE).map(async ({ text, mint }) => {
+        symbols.set(text, mintNames(undefined, await storage.launches.get(mint)).symbol)
+      })
+    )
   return (mint) => symbols.get(mint) ?? null
 }

@@ -11,10 +11,22 @@ export type Watcher = Pick<WatchedAddress, 'tenant' | 'label' | 'role' | 'captur
 export class LedgerFeed {
   readonly #publish: (event: TenantEvent) => void
   readonly #clock: Pick<Clock, 'now'>
+  readonly #hasClient: (tenant: string) => boolean
 
-  constructor(publish: (event: TenantEvent) => void, clock: Pick<Clock, 'now'>) {
+  /** `hasClient` tells whether an event of a tenant may reach a client now. */
+  constructor(
+    publish: (event: TenantEvent) => void,
+    clock: Pick<Clock, 'now'>,
+    hasClient: (tenant: string) => boolean = () => true
+  ) {
     this.#publish = publish
     this.#clock = clock
+    this.#hasClient = hasClient
+  }
+
+  /** Tells whether a client may receive rows of these watchers now. Rows for nobody need not be rendered. */
+  isHeard(watchers: readonly Watcher[]): boolean {
+    return watchers.some(({ tenant }) => this.#hasClient(tenant))
   }
 
   /**

@@ -75,7 +75,11 @@ export const REVENUE: Product = {
       },
       (given) => {
         const { tenantEvents } = coordinationOf(kernel, given)
-        return new LedgerFeed((event) => events.publish(event, tenantEvents), ports.clock)
+        return new LedgerFeed(
+          (event) => events.publish(event, tenantEvents),
+          ports.clock,
+          (tenant) => events.isHeard(tenant, 'revenue', tenantEvents)
+        )
       }
     )
     const history = backfill<Spine>({

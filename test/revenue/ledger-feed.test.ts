@@ -61,3 +61,16 @@ t.test('a retraction, of a row sent before, repeats the row with the event retra
   const [entry, retracted] = events.map(({ data }) => data)
   t.strictSame(retracted, { ...entry, event: 'retracted' })
 })
+
+t.test('rows are heard if one of their watchers has a client', (t) => {
+  const feed = new LedgerFeed(
+    () => undefined,
+    { now: () => NOW_MS },
+    (tenant) => tenant === 'acme'
+  )
+  t.ok(feed.isHeard([watcher('umbra', 0), watcher('acme', 0)]))
+  t.notOk(feed.isHeard([watcher('umbra', 0)]))
+  t.notOk(feed.isHeard([]))
+  t.ok(feedOf().feed.isHeard([watcher('umbra', 0)]), 'by default')
+  t.end()
+})

@@ -33,6 +33,8 @@ export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, Ledg
   /** Balances of each wallet at each slot of the chain; those of lost forks are deleted. */
   readonly #balances = new Map<number, ReadonlyMap<string, Balances>>()
   readonly published: TenantEvent[] = []
+  /** Whether a client has subscribed to the channel of rows. */
+  hasClient = true
   /** Whether the follower writes the ledger. */
   readonly lead = { isHeld: false }
   readonly #metrics = ledgerMetrics(this.registry)
@@ -77,7 +79,11 @@ export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, Ledg
       cash: new CashList(),
       blocks: index.blocks,
       feed: index.feed,
-      stream: new LedgerFeed((event) => void this.published.push(event), clock),
+      stream: new LedgerFeed(
+        (event) => void this.published.push(event),
+        clock,
+        () => this.hasClient
+      ),
       metrics: this.#metrics,
       lead: this.lead,
       logger: { info: () => undefined, warn: () => undefined }

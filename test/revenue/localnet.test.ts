@@ -155,3 +155,18 @@ t.test('a follower that ends while it waits for blocks of before its start leave
   await ledgerEqual(t, world, 'after the next restart')
   t.strictSame(await world.gaps(), [])
 })
+
+t.test('entries that no client could receive are stored, and not published', async (t) => {
+  const world = await LedgerWorld.open(t, 35)
+  world.hasClient = false
+  for (const address of world.wallets) await world.watch(address)
+  await world.slots(8)
+  const entries = await ledgerEqual(t, world, 'without a client')
+  t.ok(entries > 0, `${entries} entries`)
+  t.strictSame(world.published, [])
+  world.hasClient = true
+  await world.slots(4)
+  const more = (await ledgerEqual(t, world, 'with a client')) - entries
+  t.equal(world.published.length, more, 'later ones are published')
+  t.ok(more > 0)
+})

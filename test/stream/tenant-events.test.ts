@@ -26,3 +26,23 @@ t.test('an event reaches the listeners of its process, and other processes once 
   arrive(EVENT)
   t.equal(heard.length, 3)
 })
+
+t.test(
+  'an event is heard by a listener with a client for it, and always if there are other processes',
+  (t) => {
+    const events = new TenantEvents()
+    t.notOk(events.isHeard('acme', 'revenue', null), 'nobody listens')
+    const unsubscribe = events.subscribe(
+      () => undefined,
+      null,
+      (tenant, channel) => tenant === 'acme' && channel === 'revenue'
+    )
+    t.ok(events.isHeard('acme', 'revenue', null))
+    t.notOk(events.isHeard('acme', 'webhooks', null))
+    t.notOk(events.isHeard('umbra', 'revenue', null))
+    t.ok(events.isHeard('umbra', 'webhooks', { publish: () => undefined }), 'a client of another process')
+    unsubscribe()
+    t.notOk(events.isHeard('acme', 'revenue', null))
+    t.end()
+  }
+)
