@@ -1,5 +1,5 @@
 import type { MintChanges } from '../../src/holders/balance-changes.ts'
-import { packBlock, unpackBlock } from '../../src/holders/list-log.ts'
+import { NewestOfLog, packBlock, unpackBlock } from '../../src/holders/list-log.ts'
 import { ListOverlay } from '../../src/holders/list-overlay.ts'
 import {
   disagreement,
@@ -135,14 +135,15 @@ export async function fold(
   overlay: ListOverlay,
   upToSlot: number
 ): Promise<void> {
-  const folded = new ListOverlay()
+  const folded = new NewestOfLog()
   const done: HolderRowKey[] = []
   for await (const { kind, key, slot, value } of changesOf(log, list)) {
     if (slot > upToSlot) break
-    folded.apply(unpackBlock(slot, value))
+    folded.add(slot, value)
     done.push({ kind, key, slot })
   }
-  if (folded.sums === null) return
+  const { sums } = folded
+  if (sums === null) return
   await inPieces(
     folded.accounts,
     async (accounts) => {
@@ -175,7 +176,7 @@ export async function fold(
     },
     FOLDED_AT_ONCE
   )
-  await store.put(list, [sumsRow(folded.sums)])
+  await store.put(list, [sumsRow(sums)])
   await inPieces(done, (rows) => store.drop(list, rows), FORGOTTEN_AT_ONCE)
   overlay.forgetUpTo(upToSlot)
 }

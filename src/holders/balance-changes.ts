@@ -36,19 +36,22 @@ export function balanceChanges(
   for (const transaction of transactions) {
     if (transaction.failed) continue
     const { preTokenBalances: before, postTokenBalances: after } = transaction
-    for (const balance of before) {
-      const mint = mintKeyOf(balance, mints)
-      if (mint === undefined) continue
-      const found = balanceOf(after, balance.account)
+    for (let at = 0; at < before.length; at++) {
+      const balance = before[at]!
+      const found = balanceOf(after, balance.account, at)
       const later = found !== null && isOfSameMint(found, balance) ? found : null
       // Four in ten accounts are named by a transaction that does not move them.
-      if (later === null || !isSame(balance, later)) add(changes, mint, transaction, balance, later)
-    }
-    for (const balance of after) {
+      if (later !== null && hasSameTexts(balance, later)) continue
       const mint = mintKeyOf(balance, mints)
       if (mint === undefined) continue
-      const earlier = balanceOf(before, balance.account)
-      if (earlier === null || !isOfSameMint(earlier, balance)) add(changes, mint, transaction, null, balance)
+      if (later === null || !isSame(balance, later)) add(changes, mint, transaction, balance, later)
+    }
+    for (let at = 0; at < after.length; at++) {
+      const balance = after[at]!
+      const earlier = balanceOf(before, balance.account, at)
+      if (earlier !== null && isOfSameMint(earlier, balance)) continue
+      const mint = mintKeyOf(balance, mints)
+      if (mint !== undefined) add(changes, mint, transaction, null, balance)
     }
   }
   return changes
@@ -86,13 +89,23 @@ function add(
   known.after = held
 }
 
-function balanceOf(balances: readonly TokenBalance[], account: number): TokenBalance | null {
+/** Returns the balance of an account, which is mostly at equal indexes in both lists. */
+function balanceOf(balances: readonly TokenBalance[], account: number, at: number): TokenBalance | null {
+  const likely = balances[at]
+  if (likely !== undefined && likely.account === account) return likely
   for (const each of balances) if (each.account === account) return each
   return null
 }
 
 const isOfSameMint = (a: TokenBalance, b: TokenBalance): boolean =>
   (a.mintBase58 !== undefined && a.mintBase58 === b.mintBase58) || samePubkey(a.mint, b.mint)
+
+/** Tells whether two balances of an account are equal by their texts; false if one has none. */
+const hasSameTexts = (a: TokenBalance, b: TokenBalance): boolean =>
+  a.amountText !== undefined &&
+  a.amountText === b.amountText &&
+  typeof a.ownerBase58 === 'string' &&
+  a.ownerBase58 === b.ownerBase58
 
 /** Tells whether two balances of an account are equal, comparing their texts if both have one. */
 function isSame(a: TokenBalance, b: TokenBalance): boolean {

@@ -14,16 +14,22 @@ export interface HeldBalance {
   readonly amount: bigint
 }
 
-export function packBalance({ owner, amount }: HeldBalance): Uint8Array {
+export function packBalance(balance: HeldBalance): Uint8Array {
   const bytes = Buffer.allocUnsafe(40)
-  bytes.writeBigUInt64BE(amount)
-  bytes.set(owner, 8)
+  writeBalance(bytes, 0, balance)
   return bytes
 }
 
-export const unpackBalance = (bytes: Uint8Array): HeldBalance => ({
-  amount: u64(bytes, 0),
-  owner: bytes.slice(8, 40)
+/** Writes a packed balance at a place. */
+export function writeBalance(bytes: Buffer, at: number, { owner, amount }: HeldBalance): void {
+  bytes.writeBigUInt64BE(amount, at)
+  bytes.set(owner, at + 8)
+}
+
+/** Reads a packed balance at a place. */
+export const unpackBalance = (bytes: Uint8Array, at = 0): HeldBalance => ({
+  amount: u64(bytes, at),
+  owner: bytes.slice(at + 8, at + 40)
 })
 
 /** The balance of an owner in all of its accounts: the value of a row of kind `owner`. */
@@ -33,16 +39,22 @@ export interface OwnerBalance {
   readonly accounts: number
 }
 
-export function packOwner({ amount, accounts }: OwnerBalance): Uint8Array {
+export function packOwner(balance: OwnerBalance): Uint8Array {
   const bytes = Buffer.allocUnsafe(12)
-  bytes.writeBigUInt64BE(amount)
-  bytes.writeUInt32BE(accounts, 8)
+  writeOwner(bytes, 0, balance)
   return bytes
 }
 
-export const unpackOwner = (bytes: Uint8Array): OwnerBalance => ({
-  amount: u64(bytes, 0),
-  accounts: u32(bytes, 8)
+/** Writes the packed balance of an owner at a place. */
+export function writeOwner(bytes: Buffer, at: number, { amount, accounts }: OwnerBalance): void {
+  bytes.writeBigUInt64BE(amount, at)
+  bytes.writeUInt32BE(accounts, at + 8)
+}
+
+/** Reads the packed balance of an owner at a place. */
+export const unpackOwner = (bytes: Uint8Array, at = 0): OwnerBalance => ({
+  amount: u64(bytes, at),
+  accounts: u32(bytes, at + 8)
 })
 
 /** Returns the key of a row by amount. */
@@ -89,11 +101,12 @@ export function packSums({ owners, accounts, held, squares }: HolderSums): Uint8
   return bytes
 }
 
-export const unpackSums = (bytes: Uint8Array): HolderSums => ({
-  owners: u32(bytes, 0),
-  accounts: u32(bytes, 4),
-  held: u128(bytes, 8),
-  squares: u128(bytes, 24)
+/** Reads packed sums at a place. */
+export const unpackSums = (bytes: Uint8Array, at = 0): HolderSums => ({
+  owners: u32(bytes, at),
+  accounts: u32(bytes, at + 4),
+  held: u128(bytes, at + 8),
+  squares: u128(bytes, at + 24)
 })
 
 /** The slot of all rows of a list's snapshot, below that of every block. Only rows of its log have the slots of their blocks. */
