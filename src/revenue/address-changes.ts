@@ -7,7 +7,7 @@ import {
   type TransactionChanges
 } from './transaction-changes.ts'
 
-/** What another party gained (positive) or lost of a mint, in all of its accounts. */
+/** The amount of a mint that another party gained (positive) or lost, in all of its accounts. */
 export interface OtherParty {
   readonly party: string
   readonly amount: bigint

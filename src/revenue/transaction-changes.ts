@@ -27,7 +27,7 @@ export interface Flow extends Pick<AccountChange, 'account' | 'party'> {
   readonly amount: bigint
 }
 
-/** What accounts gained or lost of a mint. */
+/** The amounts of a mint that accounts gained (positive) or lost. */
 interface MintFlows {
   /** In the order of keys. */
   readonly flows: readonly Flow[]
