@@ -46,7 +46,7 @@ export async function measure(server: MeasuredProcess, load: Load): Promise<Meas
     )
   )
   let connection = 0
-  const amount = load.seconds === 'once' ? lists.reduce((sum, list) => sum + list.length, 0) : undefined
+  const amount = lists.reduce((sum, list) => sum + list.length, 0)
   const cpuBefore = server.cpuMs()
   let cpuAfter: number | undefined
   let answers = 0
@@ -72,7 +72,7 @@ export async function measure(server: MeasuredProcess, load: Load): Promise<Meas
     statuses[status] = (statuses[status] ?? 0) + 1
     counts[Math.min(CLASSES, Math.floor(ms * CLASSES_PER_MS))]!++
     // The client ends up to a second later, in which a server does what it does without requests.
-    if (++answers === amount) cpuAfter = server.cpuMs()
+    if (load.seconds === 'once' && ++answers === amount) cpuAfter = server.cpuMs()
   })
   const result = await done.promise
   if (result.errors > 0) statuses[0] = result.errors
