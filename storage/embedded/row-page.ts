@@ -88,10 +88,11 @@ export function rowPageKind<Row extends Before, Before>(
 ): RecordKind<RowPage<Row>> {
   return {
     name,
-    write(out, { older, packed, rows }) {
-      out.optionalCount(older)
-      if (packed.length > 0) out.fixedLatin1(packed)
-      else writeRows(codec, out, rows, new KeyTable())
+    write(out, page) {
+      out.optionalCount(page.older)
+      if (page.packed.length > 0) out.fixedLatin1(page.packed)
+      // The end of a list (`page-end.ts`) decodes its rows if they are read.
+      else writeRows(codec, out, page.rows, new KeyTable())
     },
     read(source, key) {
       const older = source.optionalCount()
