@@ -2,22 +2,23 @@ import type { CanonicalBlock } from '../../src/archive/facts/canonical-blocks.ts
 import { recordDecoding } from '../../src/ingest/decoding-periods.ts'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { AffectedKeys } from '../../src/market/affected-keys.ts'
-import type { FoldOptions, MinuteFold } from '../../src/market/fold.ts'
+import type { BlocksFold, FoldOptions } from '../../src/market/fold.ts'
 import { bucketStart } from '../../src/market/buckets.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import { marketLimits } from '../../src/market/market-state.ts'
 import { isAffected, type ReadSet } from '../../src/market/read-set.ts'
 import { noRows, type BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import { minuteOf } from '../../src/market/sol-usd.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { loadReadSet, restoreMarket } from '../ingest/market-loader.ts'
 
-/** Trades that are folded at once: a minute of a busy chain. */
-const FOLD_TRADES_MAX = 8_000
-/** Events that are written together: 60 MB in memory. Rows that grow are written once for all of them. */
-const RUN_EVENTS_MAX = 32_000
+/**
+ * Events that are folded at once and written together: seven minutes of a busy chain, about 120 MB in memory. Two such runs
+ * are in memory, one that is folded and one that is written. Rows that grow are computed and written once for all of them:
+ * half as many events take a fifth more time, and twice as many bring nothing.
+ */
+const RUN_EVENTS_MAX = 64_000
 /** Folds that are written together. The addresses that the next one reads are compared with those of each. */
 const RUN_FOLDS_MAX = 256
 
@@ -27,7 +28,7 @@ export interface ArchiveFoldDeps {
   readonly marketBytes: number
   readonly clock: Clock
   /** Called after each commit, in order, with the blocks that were folded at once. */
-  readonly onCommitted: (blocks: readonly CanonicalBlock[], fold: MinuteFold) => void
+  readonly onCommitted: (blocks: readonly CanonicalBlock[], fold: BlocksFold) => void
 }
 
 /**
@@ -36,8 +37,8 @@ export interface ArchiveFoldDeps {
  * A1. Blocks are committed in order, several in one durable step, so that an interrupted fold continues after the head.
  * A2. No events of the stream are stored: an archive is never streamed.
  * A3. Resolves after the last block, or once `end` aborts and the folded blocks are committed.
- * A4. Blocks of one minute are folded at once, up to the number that the store makes visible in one step: after a crash it
- *     has all of them or none.
+ * A4. Blocks of one hour are folded at once, up to the number that the store makes visible in one step: after a crash it has
+ *     all of them or none.
  *
  * Rejects with the first failure, and with STORAGE_UNAVAILABLE for a damaged archive.
  */
@@ -53,12 +54,14 @@ export async function foldArchive(
   const market = await restoreMarket(storage, head, marketLimits(deps.marketBytes))
   const run = new CommitRun(storage, head?.slot, deps.onCommitted)
   const gaps = new UnseenGaps()
-  let minute: CanonicalBlock[] = []
+  let waiting: CanonicalBlock[] = []
+  let events = 0
   const foldTogether = async (): Promise<void> => {
-    const blocks = minute
-    minute = []
+    const blocks = waiting
+    waiting = []
+    events = 0
     if (blocks.length === 0) return
-    const prepared = market.prepareMinute(
+    const prepared = market.prepareBlocks(
       blocks.map(({ block }) => block),
       deps.fold
     )
@@ -67,14 +70,21 @@ export async function foldArchive(
     if (run.affects(readSet)) await run.written()
     await run.add({ blocks, fold: prepared.fold(await loadReadSet(storage, readSet)), affected })
   }
+  /** Returns whether a block can be folded at once with those that wait. */
+  const isNext = ({ block }: CanonicalBlock): boolean => {
+    const [first, last] = [waiting[0], waiting.at(-1)]
+    if (first === undefined || last === undefined) return true
+    const hasRoom = waiting.length < storage.commitGroupMax && events + block.entries.length <= RUN_EVENTS_MAX
+    return hasRoom && market.isFoldedWith(first.block, last.block, block)
+  }
   try {
     for await (const canonical of blocksAfter(head)) {
       if (end.aborted) break
       const gap = gaps.next(canonical, deps.clock.now())
       if (gap !== null) await storage.coverage.addGap(gap)
-      if (!isSameMinute(minute[0], canonical) || minute.length >= storage.commitGroupMax) await foldTogether()
-      minute.push(canonical)
-      if (entriesOf(minute) >= FOLD_TRADES_MAX) await foldTogether()
+      if (!isNext(canonical)) await foldTogether()
+      waiting.push(canonical)
+      events += canonical.block.entries.length
     }
     if (!end.aborted) await foldTogether()
   } finally {
@@ -82,16 +92,10 @@ export async function foldArchive(
   }
 }
 
-const isSameMinute = (one: CanonicalBlock | undefined, other: CanonicalBlock): boolean =>
-  one !== undefined && minuteOf(one.block.blockTime) === minuteOf(other.block.blockTime)
-
-const entriesOf = (blocks: readonly CanonicalBlock[]): number =>
-  blocks.reduce((sum, { block }) => sum + block.entries.length, 0)
-
 /** Blocks that were folded at once. */
 interface FoldedBlocks {
   readonly blocks: readonly CanonicalBlock[]
-  readonly fold: MinuteFold
+  readonly fold: BlocksFold
   readonly affected: AffectedKeys
 }
 
@@ -159,7 +163,7 @@ const hourOf = ({ fold }: FoldedBlocks): number => bucketStart('1h', fold.slots[
  * Returns the commits of blocks that were folded at once. Each has its trades, its pool events and the pools that it named
  * first; the last one has all other rows.
  */
-function commitsOf({ slots, ...rows }: MinuteFold): BlockCommit[] {
+function commitsOf({ slots, ...rows }: BlocksFold): BlockCommit[] {
   const last = slots.at(-1)!
   if (slots.length === 1) return [{ ...rows, slot: last, log: [] }]
   const trades = Map.groupBy(rows.trades, ({ slot }) => slot)

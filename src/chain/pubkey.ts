@@ -64,6 +64,7 @@ export function pubkeyToBase58(key: Pubkey): string {
 }
 
 export function samePubkey(a: Pubkey, b: Pubkey): boolean {
+  if (a === b) return true
   for (let i = 0; i < 32; i++) if (a[i] !== b[i]) return false
   return true
 }

@@ -11,7 +11,7 @@ import { legOf, otherSide } from './legs.ts'
 import { formedUsd } from './price.ts'
 import type { TokenRow } from './registry-rows.ts'
 import type { TradeRow } from './rows.ts'
-import { addTraders, NO_TRADERS } from './traders.ts'
+import { addTradersOfMinutes, NO_TRADERS } from './traders.ts'
 
 /** Key of the whole market's activity. */
 export const MARKET: Pubkey = new Uint8Array(32)
@@ -22,7 +22,7 @@ export interface KnownActivity {
   latest(name: 'tokens', text: string): Pick<TokenRow, 'lastUsd'> | null
 }
 
-/** A block's share of the market's sums, in one minute. */
+/** What blocks add to an owner's sums in one minute. */
 export interface MinutePart {
   readonly sums: ActivityMinute
   /** One hash per trade; a trader may repeat. */
@@ -30,26 +30,32 @@ export interface MinutePart {
 }
 
 /**
- * Adds a block to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths of
+ * Adds blocks of one hour to the minutes of their times, by mint, by pool and for the market. Every row is rounded to millionths of
  * a USD on its own, as in candles. All sums are integers, so the order of adding does not matter.
  */
 export class ActivityFold {
   readonly #known: KnownActivity
   readonly #hour: number
-  readonly #minute: number
+  #minute: number
   readonly #mints = new Map<string, Tally>()
   readonly #pools = new Map<string, Tally>()
-  readonly #market: Tally
+  readonly #market = new Tally('market', MARKET)
 
+  /** Takes the time of the first block. */
   constructor(known: KnownActivity, blockTime: number) {
     this.#known = known
     this.#hour = bucketStart('1h', blockTime)
     this.#minute = bucketStart('1m', blockTime)
-    this.#market = new Tally('market', MARKET, this.#minute)
   }
 
-  get market(): MinutePart {
-    return this.#market
+  /** The market's minutes, ascending. */
+  get market(): readonly MinutePart[] {
+    return this.#market.minutes
+  }
+
+  /** Sets the time of the following events, which is in the hour of the first block and not in an earlier minute. */
+  begin(blockTime: number): void {
+    this.#minute = bucketStart('1m', blockTime)
   }
 
   /**
@@ -60,64 +66,70 @@ export class ActivityFold {
     const [row] = rows
     if (row === undefined) return
     const worth = worthOf(row)
-    const traders = isUnstated(row, 'user') ? [] : [worth.trader]
-    this.#market.trade(worth, { cash: worth.lamports, token: 0n })
-    this.#market.traders.push(...traders)
-    if (poolBase !== null)
-      this.#poolOf(row.pool).trade(worth, { cash: worth.cash, token: amountOf(row, poolBase) })
+    const isTraderKnown = !isUnstated(row, 'user')
+    const market = this.#market.in(this.#minute)
+    market.trade(worth, worth.lamports, 0n)
+    if (isTraderKnown) market.traders.push(worth.trader)
+    if (poolBase !== null) this.#poolOf(row.pool).trade(worth, worth.cash, amountOf(row, poolBase))
     for (const each of rows) {
       const mint = this.#mintOf(each.mint)
-      mint.trade(worth, { cash: worth.lamports, token: amountOf(each, each.mint) })
+      mint.trade(worth, worth.lamports, amountOf(each, each.mint))
       mint.formPrice(formedUsd(each))
-      mint.traders.push(...traders)
+      if (isTraderKnown) mint.traders.push(worth.trader)
     }
   }
 
   /** Adds any other event, with the mints it is listed under; `isLaunch` marks a token's first launch. */
   event({ kind, pool }: ChainEvent, mints: readonly Pubkey[], isLaunch = false): void {
-    this.#market.event(kind, isLaunch)
+    this.#market.in(this.#minute).event(kind, isLaunch)
     this.#poolOf(pool).event(kind, isLaunch)
     for (const mint of mints) this.#mintOf(mint).event(kind, isLaunch)
   }
 
   /**
-   * Returns the hours that include the block: of mints, then of pools, each in the order of their first event, then the
+   * Returns the hours that include the blocks: of mints, then of pools, each in the order of their first event, then the
    * market.
    */
   changed(): ActivityHour[] {
-    const market = this.#market.sums.events > 0 ? [this.#market] : []
+    const market = this.#market.minutes.length > 0 ? [this.#market] : []
     return [...this.#mints.values(), ...this.#pools.values(), ...market].map((tally) => this.#hourOf(tally))
   }
 
-  #hourOf({ of, owner, sums, traders }: Tally): ActivityHour {
+  #hourOf({ of, owner, minutes: added }: Tally): ActivityHour {
     const stored = this.#known.activity(of, owner, this.#hour)
     const priorUsd =
       stored === null && of === 'mint'
         ? (this.#known.latest('tokens', pubkeyMapKey(owner))?.lastUsd ?? null)
         : null
     const before = stored ?? { of, owner, hour: this.#hour, minutes: [], priorUsd, traders: NO_TRADERS }
-    const minuteOfHour = (this.#minute - this.#hour) / 60
+    const tradersOf = ({ sums, traders }: MinutePart) => ({
+      minute: (sums.minute - this.#hour) / 60,
+      hashes: traders
+    })
     return {
       ...before,
-      minutes: withMinute(before.minutes, sums),
-      traders: addTraders(before.traders, traders, minuteOfHour)
+      minutes: added.reduce<readonly ActivityMinute[]>(
+        (minutes, { sums }) => withMinute(minutes, sums),
+        before.minutes
+      ),
+      traders: of === 'pool' ? before.traders : addTradersOfMinutes(before.traders, added.map(tradersOf))
     }
   }
 
-  #mintOf(mint: Pubkey): Tally {
-    return tallyOf(this.#mints, 'mint', mint, this.#minute)
+  #mintOf(mint: Pubkey): MinuteTally {
+    return tallyOf(this.#mints, 'mint', mint).in(this.#minute)
   }
 
-  #poolOf(pool: Pubkey): Tally {
-    return tallyOf(this.#pools, 'pool', pool, this.#minute)
+  #poolOf(pool: Pubkey): MinuteTally {
+    return tallyOf(this.#pools, 'pool', pool).in(this.#minute)
   }
 }
 
-function tallyOf(tallies: Map<string, Tally>, of: ActivityOf, owner: Pubkey, minute: number): Tally {
+function tallyOf(tallies: Map<string, Tally>, of: ActivityOf, owner: Pubkey): Tally {
   const key = pubkeyMapKey(owner)
   const known = tallies.get(key)
   if (known !== undefined) return known
-  const tally = new Tally(of, owner, minute)
+  const tally = new Tally(of, owner)
   tallies.set(key, tally)
   return tally
 }
@@ -157,16 +169,34 @@ function amountOf(row: TradeRow, token: Pubkey): bigint {
   return samePubkey(row.outMint, token) ? row.outAmount : 0n
 }
 
-/** The running sums of one owner's minute. */
-class Tally implements MinutePart {
+/** The minutes of an owner. */
+class Tally {
   readonly of: ActivityOf
   readonly owner: Pubkey
+  /** Ascending. */
+  readonly minutes: MinuteTally[] = []
+
+  constructor(of: ActivityOf, owner: Pubkey) {
+    this.of = of
+    this.owner = owner
+  }
+
+  /** Returns the running sums of a minute that is not before the last one. */
+  in(minute: number): MinuteTally {
+    const last = this.minutes.at(-1)
+    if (last?.sums.minute === minute) return last
+    const begun = new MinuteTally(minute)
+    this.minutes.push(begun)
+    return begun
+  }
+}
+
+/** The running sums of one owner's minute. */
+class MinuteTally implements MinutePart {
   readonly sums: { -readonly [Field in keyof ActivityMinute]: ActivityMinute[Field] }
   readonly traders: number[] = []
 
-  constructor(of: ActivityOf, owner: Pubkey, minute: number) {
-    this.of = of
-    this.owner = owner
+  constructor(minute: number) {
     this.sums = {
       minute,
       events: 0,
@@ -186,14 +216,14 @@ class Tally implements MinutePart {
     }
   }
 
-  trade({ side, microUsd: usd }: Worth, volume: { readonly cash: bigint; readonly token: bigint }): void {
+  trade({ side, microUsd: usd }: Worth, cash: bigint, token: bigint): void {
     const { sums } = this
     sums.events++
     sums.trades++
     if (side === 'buy') sums.buys++
     if (side === 'sell') sums.sells++
-    sums.volumeCash += volume.cash
-    sums.volumeToken += volume.token
+    sums.volumeCash += cash
+    sums.volumeToken += token
     if (usd === null) return
     sums.priced++
     sums.volumeMicroUsd += usd

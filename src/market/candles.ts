@@ -25,6 +25,49 @@ export function candleOf(row: TradeRow, ts: number): Candle {
   }
 }
 
+/** A candle to which trades are added. */
+export type GrowingCandle = {
+  -readonly [Field in keyof Candle]: Candle[Field] extends Ohlc | null ? GrowingOhlc | null : Candle[Field]
+}
+type GrowingOhlc = { -readonly [Field in keyof Ohlc]: Ohlc[Field] }
+
+/** Begins a candle with one trade with a cash side; `ts` is the start of its bucket. It shares no object with others. */
+export function beginCandle(row: TradeRow, ts: number): GrowingCandle {
+  const candle: GrowingCandle = candleOf(row, ts)
+  candle.native &&= { ...candle.native }
+  candle.usd &&= { ...candle.usd }
+  return candle
+}
+
+/** Adds the next trade with a cash side. The result is that of merging the candle with the trade's own. */
+export function addToCandle(candle: GrowingCandle, row: TradeRow): void {
+  const cashSide = row.cashSide!
+  const cash = legOf(row, cashSide)
+  const { price, cashUsd } = row
+  if (price !== null) {
+    candle.nativeRaw = withPrice(candle.nativeRaw, price)
+    if (row.priceForming) candle.native = withPrice(candle.native, price)
+    if (cashUsd !== null) {
+      candle.usdRaw = withPrice(candle.usdRaw, price * cashUsd)
+      if (row.priceForming) candle.usd = withPrice(candle.usd, price * cashUsd)
+    }
+  }
+  candle.volumeToken += cashSide === 'in' ? row.outAmount : row.inAmount
+  candle.volumeCash += cash.amount
+  candle.trades++
+  if (cashSide === 'in') candle.buys++
+  if (cashUsd === null) candle.unpriced = (candle.unpriced ?? 0) + 1
+  else candle.volumeMicroUsd += microUsd(cash, cashUsd)
+}
+
+function withPrice(prices: GrowingOhlc | null, price: number): GrowingOhlc {
+  if (prices === null) return flat(price)
+  prices.high = Math.max(prices.high, price)
+  prices.low = Math.min(prices.low, price)
+  prices.close = price
+  return prices
+}
+
 /** Merges two shares of one bucket, the earlier first. Associative, to the bit (INVARIANTS 7). */
 export function mergeCandles(earlier: Candle, later: Candle): Candle {
   const unpriced = (earlier.unpriced ?? 0) + (later.unpriced ?? 0)
@@ -68,7 +111,7 @@ export function foldRows(rows: Iterable<TradeRow>, interval: CandleInterval): Ca
   )
 }
 
-function flat(price: number): Ohlc {
+function flat(price: number): GrowingOhlc {
   return { open: price, high: price, low: price, close: price }
 }
 

@@ -1,4 +1,4 @@
-import { isUnstated, tradeFacts, type ChainEvent, type Trade } from '../chain/events.ts'
+import { isUnstated, type ChainEvent, type Trade } from '../chain/events.ts'
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
@@ -6,17 +6,18 @@ import type { BlockEntry, DecodedBlock } from './block.ts'
 import { ActivityFold } from './activity.ts'
 import type { KnownActivity } from './activity.ts'
 import type { TotalsRow } from './activity-rows.ts'
-import { bucketStarts } from './buckets.ts'
+import { bucketStart } from './buckets.ts'
 import { mergeCandles } from './candles.ts'
 import type { CashList } from './cash.ts'
 import { COPY_OFFSETS, placeEvents } from './cursor.ts'
 import { CurveFold, isLaunchpad } from './curves.ts'
 import { LaunchFold } from './launches.ts'
 import { legOf, otherSide } from './legs.ts'
-import type { Side } from './legs.ts'
-import { launchableMints, listedMints, listingOf } from './listing.ts'
+import type { Leg, Side } from './legs.ts'
+import { listedMints, listingOf } from './listing.ts'
+import type { Listing } from './listing.ts'
 import { PairFold, pairKey } from './pairs.ts'
-import type { PairKey } from './pairs.ts'
+import type { PairKey, UnpricedRow } from './pairs.ts'
 import { PoolFold } from './pools.ts'
 import { INTERVALS } from './rows.ts'
 import type {
@@ -34,6 +35,8 @@ import { advanceSolUsd, solPriceAt, solTradeOf } from './sol-usd.ts'
 import type { SolTrade, SolUsd } from './sol-usd.ts'
 import { TokenFold } from './tokens.ts'
 import { addTotals } from './totals.ts'
+import { TradeKinds } from './trade-kinds.ts'
+import type { TradeKind } from './trade-kinds.ts'
 
 /** The market at the block before; it holds all rows at the `affectedKeys`. */
 export interface KnownMarket extends KnownActivity {
@@ -60,7 +63,7 @@ export interface BlockFold extends BlockRows {
 }
 
 /** The changes of several blocks, of which the rows after the last one count. */
-export interface MinuteFold extends Omit<BlockFold, 'slot'> {
+export interface BlocksFold extends Omit<BlockFold, 'slot'> {
   /** Ascending, one for each block. */
   readonly slots: readonly SlotRow[]
 }
@@ -71,26 +74,28 @@ export interface MinuteFold extends Omit<BlockFold, 'slot'> {
  * the market.
  */
 export function foldBlock(known: KnownMarket, block: DecodedBlock, options: FoldOptions): BlockFold {
-  const { slots, ...rows } = foldMinute(known, [block], options)
+  const { slots, ...rows } = foldBlocks(known, [block], options)
   return { slot: slots[0]!, ...rows }
 }
 
 /**
- * Folds consecutive blocks of one minute at once. The rows are those of folding one block after another, the last row at
- * each address. Buckets and hours are computed once for each owner instead of once for each block.
+ * Folds consecutive blocks of one hour at once, none of an earlier minute than the one before. The rows are those of folding
+ * one block after another, the last row at each address. Buckets and hours are computed once for each owner instead of once
+ * for each block.
  */
-export function foldMinute(
+export function foldBlocks(
   known: KnownMarket,
   blocks: readonly DecodedBlock[],
   options: FoldOptions
-): MinuteFold {
+): BlocksFold {
   const { cash } = options
   const isIndexed = (entry: BlockEntry): boolean => options.venues?.has(entry.event.venue) !== false
   const { blockTime } = blocks[0]!
   let { solUsd } = known
   let solPrice: SolPriceRow | null = null
-  const solPrices: SolPriceRow[] = []
+  const solPrices = new Map<number, SolPriceRow>()
   const pairs = new Map<PairKey, PairFold>()
+  const kinds = new TradeKinds(cash)
   const launches = new LaunchFold((mint) => known.latest('launches', pubkeyMapKey(mint)))
   const usdOf = (mint: Pubkey): number | null => cash.usdOf(mint, solPrice?.usd ?? null)
   const curves = new CurveFold((mint) => known.latest('curves', pubkeyMapKey(mint)), usdOf)
@@ -104,11 +109,12 @@ export function foldMinute(
   for (const block of blocks) takeBlock(block)
 
   function takeBlock(block: DecodedBlock): void {
+    activity.begin(block.blockTime)
     const cursors = cursorsOf(block)
     const entries = block.entries.slice(0, cursors.length).filter(isIndexed)
     const before = solUsd.price
     solUsd = advanceSolUsd(solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
-    if (solUsd.price !== null && solUsd.price !== before) solPrices.push(solUsd.price)
+    if (solUsd.price !== null && solUsd.price !== before) solPrices.set(solUsd.price.minute, solUsd.price)
     solPrice = solPriceAt(solUsd.price, block.blockTime)
     let tradeCount = 0
     for (const [index, cursor] of cursors.entries()) {
@@ -131,13 +137,16 @@ export function foldMinute(
   }
 
   function takeEvent(block: DecodedBlock, event: ChainEvent, origin: RowOrigin): void {
-    const { mints, givesVaults } = nameListed(origin, event)
+    if (event.kind === 'trade') {
+      const kind = kinds.of(event)
+      const givesVaults = nameListed(origin, event, kind.listing, kind.mints)
+      takeTrade(tradeRows(origin, event, kind, givesVaults), kind.launchable)
+      return
+    }
+    const listing = listingOf(event, cash)
+    const mints = listedMints(listing)
+    nameListed(origin, event, listing, mints)
     switch (event.kind) {
-      case 'trade': {
-        const rows = tradeRows(origin, event, givesVaults)
-        takeTrade(rows, launchableMints(event, cash))
-        break
-      }
       case 'launch': {
         const isFirst = launches.launch(origin, event, block.receivedAtMs)
         curves.launch(origin, event)
@@ -158,17 +167,18 @@ export function foldMinute(
     }
   }
 
-  /**
-   * Adds the event's tokens and its pool; returns the mints that it is listed under, and whether it gave the pool a vault.
-   */
-  function nameListed(origin: RowOrigin, event: ChainEvent) {
-    const listing = listingOf(event, cash)
-    const mints = listedMints(listing)
+  /** Adds the event's tokens, under whose mints it is listed, and its pool; returns whether it gave the pool a vault. */
+  function nameListed(
+    origin: RowOrigin,
+    event: ChainEvent,
+    listing: Listing | null,
+    mints: readonly Pubkey[]
+  ): boolean {
     for (const mint of mints) tokens.name(mint, origin, event)
-    if (event.kind === 'trade' && isUnstated(event, 'pool')) return { mints, givesVaults: false }
+    if (event.kind === 'trade' && isUnstated(event, 'pool')) return false
     const { isFirst, givesVaults } = pools.name(origin, event, listing)
     if (isFirst) for (const mint of mints) tokens.pool(mint)
-    return { mints, givesVaults }
+    return givesVaults
   }
 
   function takeTrade(rows: TradeRows, launchable: readonly Pubkey[]): void {
@@ -185,35 +195,48 @@ export function foldMinute(
     if (isLaunchpad(first.venue)) curves.trade(first, launchable)
   }
 
-  function tradeRows(origin: RowOrigin, trade: Trade, givesVaults: boolean): TradeRows {
-    const side = cash.sideOf(trade)
-    const { vaults } = trade
-    const named = givesVaults && vaults !== undefined ? { vaults } : {}
-    return side === null ? swapRows(origin, trade, named) : [pricedRow(origin, trade, side, named)]
+  function tradeRows(origin: RowOrigin, trade: Trade, kind: TradeKind, givesVaults: boolean): TradeRows {
+    const { cashSide } = kind
+    const vaults = givesVaults ? trade.vaults : undefined
+    return cashSide === null
+      ? swapRows(origin, trade, vaults)
+      : [pricedRow(origin, trade, cashSide, kind, vaults)]
   }
 
-  function pricedRow(origin: RowOrigin, trade: Trade, cashSide: Side, named: NamedVaults): TradeRow {
+  function pricedRow(
+    origin: RowOrigin,
+    trade: Trade,
+    cashSide: Side,
+    kind: TradeKind,
+    vaults: TradeRow['vaults']
+  ): TradeRow {
     const cashLeg = legOf(trade, cashSide)
     const token = legOf(trade, otherSide(cashSide))
+    const pair = (kind.pair ??= pairOf(cashLeg, token))
+    const cashUsd = cash.usdOf(cashLeg.mint, trade.solUsd ?? solPrice?.usd ?? null)
+    const row = unpricedRow(origin, trade, token.mint, cashSide, cashUsd, vaults)
+    pair.take(row, cashLeg, token)
+    return row
+  }
+
+  function pairOf(cashLeg: Leg, token: Leg): PairFold {
     const key = pairKey(token.mint, cashLeg.mint)
     let pair = pairs.get(key)
     if (pair === undefined) {
       pair = new PairFold(key, known.latest('pairs', key), cashLeg, token)
       pairs.set(key, pair)
     }
-    const cashUsd = cash.usdOf(cashLeg.mint, trade.solUsd ?? solPrice?.usd ?? null)
-    const priced = { mint: token.mint, cashSide, cashUsd }
-    return pair.take({ ...origin, ...tradeFacts(trade), ...priced, ...named }, cashLeg, token)
+    return pair
   }
 
   return {
     slots,
     trades,
     poolEvents,
-    candles: candleUpserts(known, blockTime, pairs.values()),
+    candles: candleUpserts(known, pairs.values()),
     launches: launches.changed(),
     pairs: [...pairs.values()].filter((pair) => pair.isChanged).map((pair) => pair.row),
-    solPrices: solPrices.slice(-1),
+    solPrices: [...solPrices.values()],
     activity: activity.changed(),
     tokens: tokens.changed(),
     pools: pools.changed(),
@@ -243,29 +266,53 @@ function solTradesOf(entries: readonly BlockEntry[]): SolTrade[] {
   return trades
 }
 
-/** Adds each pair's folded rows to the running bucket of every interval. */
-function candleUpserts(known: KnownMarket, blockTime: number, pairs: Iterable<PairFold>): CandleUpsert[] {
-  const starts = bucketStarts(blockTime)
+/** Adds each pair's folded rows to the buckets of every interval. The buckets of an interval ascend. */
+function candleUpserts(known: KnownMarket, pairs: Iterable<PairFold>): CandleUpsert[] {
   const upserts: CandleUpsert[] = []
-  for (const { key, row, candle: part } of pairs) {
-    let smaller: Candle | null = null
-    let storedTrades = 0
-    for (const [index, interval] of INTERVALS.entries()) {
-      const ts = starts[index]!
-      const stored = known.candle(key, interval, ts)
-      // A bucket lies within the next larger one. If their numbers of trades are equal, so are their contents.
-      const isSame = smaller !== null && stored !== null && stored.trades === storedTrades
-      const candle: Candle = isSame
-        ? { ...smaller!, ts }
-        : stored === null
-          ? { ...part!, ts }
-          : mergeCandles(stored, part!)
-      storedTrades = stored?.trades ?? 0
-      smaller = candle
-      upserts.push({ mint: row.mint, cash: row.cash, interval, candle })
+  for (const { key, row, minutes } of pairs) {
+    let buckets: readonly AddedBucket[] = minutes.map((added) => ({ added, only: null }))
+    for (const interval of INTERVALS) {
+      if (interval !== '1m') buckets = largerBuckets(buckets, interval)
+      for (const bucket of buckets) {
+        const stored = known.candle(key, interval, bucket.added.ts)
+        bucket.storedTrades = stored?.trades ?? 0
+        bucket.candle = candleAfter(stored, bucket)
+        upserts.push({ mint: row.mint, cash: row.cash, interval, candle: bucket.candle })
+      }
     }
   }
   return upserts
+}
+
+/** A bucket with rows of the folded blocks. */
+interface AddedBucket {
+  /** These rows alone. */
+  readonly added: Candle
+  /** The bucket of the next smaller interval, if it is the only one with these rows. */
+  readonly only: AddedBucket | null
+  /** Trades of the bucket before these rows, and the bucket with them. */
+  storedTrades?: number
+  candle?: Candle
+}
+
+function largerBuckets(smaller: readonly AddedBucket[], interval: Interval): AddedBucket[] {
+  const larger: AddedBucket[] = []
+  for (const bucket of smaller) {
+    const ts = bucketStart(interval, bucket.added.ts)
+    const last = larger.at(-1)
+    if (last?.added.ts === ts)
+      larger[larger.length - 1] = { added: mergeCandles(last.added, bucket.added), only: null }
+    else larger.push({ added: { ...bucket.added, ts }, only: bucket })
+  }
+  return larger
+}
+
+function candleAfter(stored: Candle | null, { added, only }: AddedBucket): Candle {
+  if (stored === null) return added
+  // A bucket lies within the next larger one. If their numbers of trades are equal, so are their contents.
+  if (only?.candle !== undefined && stored.trades === only.storedTrades)
+    return { ...only.candle, ts: added.ts }
+  return mergeCandles(stored, added)
 }
 
 function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOrigin {
@@ -276,18 +323,60 @@ function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOr
   return { ...place, venue, program, pool, user, feePayer, commitment }
 }
 
-/** The vaults of a trade that gave its pool its first vault; empty for other trades. */
-type NamedVaults = Pick<TradeRow, 'vaults'>
-
 /** One row for each mint that a trade is listed under, the event's own first. */
 type TradeRows = readonly [TradeRow, ...TradeRow[]]
 
+/** Returns the row of a trade without its price. Field by field: to spread the three objects takes several times as long. */
+function unpricedRow(
+  origin: RowOrigin,
+  trade: Trade,
+  mint: Pubkey,
+  cashSide: Side | null,
+  cashUsd: number | null,
+  vaults: TradeRow['vaults']
+): UnpricedRow {
+  const row: { -readonly [Field in keyof TradeRow]: TradeRow[Field] } = {
+    cursor: origin.cursor,
+    slot: origin.slot,
+    blockTime: origin.blockTime,
+    signature: origin.signature,
+    txIndex: origin.txIndex,
+    ixIndex: origin.ixIndex,
+    innerIxIndex: origin.innerIxIndex,
+    venue: origin.venue,
+    program: origin.program,
+    pool: origin.pool,
+    user: origin.user,
+    feePayer: origin.feePayer,
+    commitment: origin.commitment,
+    inMint: trade.inMint,
+    outMint: trade.outMint,
+    inDecimals: trade.inDecimals,
+    outDecimals: trade.outDecimals,
+    inAmount: trade.inAmount,
+    outAmount: trade.outAmount,
+    traderIn: trade.traderIn,
+    traderOut: trade.traderOut,
+    fees: trade.fees,
+    reserves: trade.reserves,
+    exact: trade.exact,
+    route: trade.route,
+    mint,
+    cashSide,
+    price: null,
+    cashUsd,
+    priceForming: false
+  }
+  if (trade.statedCurve !== undefined) row.statedCurve = trade.statedCurve
+  if (trade.unstated !== undefined) row.unstated = trade.unstated
+  if (vaults !== undefined) row.vaults = vaults
+  return row
+}
+
 /** Rows of a trade without a cash side, listed under both mints; no row has a price or a candle. */
-function swapRows(origin: RowOrigin, trade: Trade, named: NamedVaults): TradeRows {
-  const facts = { ...origin, ...tradeFacts(trade), ...named }
-  const unpriced = { cashSide: null, price: null, cashUsd: null, priceForming: false }
-  return [
-    { ...facts, ...unpriced, mint: trade.inMint, cursor: origin.cursor + COPY_OFFSETS.swap.tradesIn },
-    { ...facts, ...unpriced, mint: trade.outMint, cursor: origin.cursor + COPY_OFFSETS.swap.tradesOut }
-  ]
+function swapRows(origin: RowOrigin, trade: Trade, vaults: TradeRow['vaults']): TradeRows {
+  const rowOf = (mint: Pubkey, offset: number): TradeRow =>
+    unpricedRow({ ...origin, cursor: origin.cursor + offset }, trade, mint, null, null, vaults)
+  const { tradesIn, tradesOut } = COPY_OFFSETS.swap
+  return [rowOf(trade.inMint, tradesIn), rowOf(trade.outMint, tradesOut)]
 }

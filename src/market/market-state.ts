@@ -4,8 +4,8 @@ import { MARKET } from './activity.ts'
 import type { ActivityHour, ActivityOf, HourAddress, TotalsRow } from './activity-rows.ts'
 import { bucketStart, bucketStarts } from './buckets.ts'
 import type { DecodedBlock } from './block.ts'
-import { foldBlock, foldMinute } from './fold.ts'
-import type { BlockFold, FoldOptions, KnownMarket, MinuteFold } from './fold.ts'
+import { foldBlock, foldBlocks } from './fold.ts'
+import type { BlockFold, BlocksFold, FoldOptions, KnownMarket } from './fold.ts'
 import { marketBefore, type KeptBlock } from './kept-block.ts'
 import { LruCache } from './lru-cache.ts'
 import { noneStored } from './read-set.ts'
@@ -18,7 +18,7 @@ import { INTERVALS } from './rows.ts'
 import type { Candle, CandleAddress, CandleUpsert, Interval, SlotRow } from './rows.ts'
 import { RunningHour } from './running-hour.ts'
 import { COLD_SOL_USD, type SolUsd } from './sol-usd.ts'
-import { affectedKeys, type AffectedKeys } from './affected-keys.ts'
+import { affectedKeys, affectedKeysOf, type AffectedKeys } from './affected-keys.ts'
 
 /** A cached row, with the cached end of its series. */
 interface Held<Row> {
@@ -47,6 +47,8 @@ export interface MarketStart {
 /** The start of an empty store. */
 export const EMPTY_START: MarketStart = { solUsd: COLD_SOL_USD, totals: null, head: null }
 
+type Timed = Pick<DecodedBlock, 'blockTime'>
+
 /** A block that can be folded once the store has answered. */
 export interface PreparedBlock {
   readonly affected: AffectedKeys
@@ -58,10 +60,10 @@ export interface PreparedBlock {
   foldKept(loaded: LoadedRecords): { readonly fold: BlockFold; readonly kept: KeptBlock }
 }
 
-/** Blocks of one minute that can be folded once the store has answered. */
-export interface PreparedMinute extends Pick<PreparedBlock, 'affected' | 'readSet'> {
+/** Blocks that can be folded at once when the store has answered. */
+export interface PreparedBlocks extends Pick<PreparedBlock, 'affected' | 'readSet'> {
   /** Folds the blocks on the store's answers, and advances the market. Throws if other blocks were prepared since. */
-  fold(loaded: LoadedRecords): MinuteFold
+  fold(loaded: LoadedRecords): BlocksFold
 }
 
 /**
@@ -111,7 +113,8 @@ export function foldAlone(block: DecodedBlock, options: FoldOptions): BlockFold 
  *
  * M1. (INVARIANTS 10) A fold leaves at most a fixed number of rows of each kind and evicts the least recently used.
  *     It also evicts rows unused for many blocks.
- * M2. A bucket or hour later than any block so far cannot be stored, so a new minute of a known pair loads nothing.
+ * M2. A bucket or hour later than any block so far cannot be stored, so a new minute of a known pair loads nothing. So
+ *     blocks of several minutes can be folded at once if none of these minutes is before the newest known time.
  * M3. Reading a row that was neither loaded nor written is a caller's error and throws.
  */
 export class MarketState implements KnownMarket {
@@ -182,19 +185,31 @@ export class MarketState implements KnownMarket {
     }
   }
 
-  /** Begins to fold the blocks of one minute after the head at once (`foldMinute`). Marks their cached rows as used. */
-  prepareMinute(blocks: readonly DecodedBlock[], options: FoldOptions): PreparedMinute {
+  /**
+   * Returns whether a block can be folded at once with blocks after the head that are not folded yet, of which the first and
+   * the last are given (M2).
+   */
+  isFoldedWith(first: Timed, last: Timed, block: Timed): boolean {
+    const [begin, end, minute] = [first, last, block].map(({ blockTime }) => bucketStart('1m', blockTime))
+    if (minute! < end! || bucketStart('1h', minute!) !== bucketStart('1h', begin!)) return false
+    return minute === begin || bucketStart('1m', this.#newestTime) <= begin!
+  }
+
+  /**
+   * Begins to fold blocks after the head at once (`foldBlocks`): each is folded with those before it, as `isFoldedWith` tells.
+   * Marks their cached rows as used.
+   */
+  prepareBlocks(blocks: readonly DecodedBlock[], options: FoldOptions): PreparedBlocks {
     const [first] = blocks
-    if (first === undefined) throw new RangeError('a minute needs a block')
-    const entries = blocks.flatMap((block) => block.entries)
-    const affected = affectedKeys({ blockTime: first.blockTime, entries }, options.cash)
+    if (first === undefined) throw new RangeError('a fold needs a block')
+    const affected = affectedKeysOf(blocks, options.cash)
     const load = this.#prepareAt(first.slot)
     return {
       affected,
       readSet: this.#readSet(affected),
       fold: (loaded) => {
         load(loaded)
-        const folded = foldMinute(this, blocks, options)
+        const folded = foldBlocks(this, blocks, options)
         this.#apply(folded, folded.slots)
         return folded
       }
@@ -291,11 +306,13 @@ export class MarketState implements KnownMarket {
     return addresses
   }
 
-  #candlesNotHeld({ pairs, blockTime }: AffectedKeys): CandleAddress[] {
-    const starts = bucketStarts(blockTime)
+  #candlesNotHeld({ pairs, blockTime, laterPairs }: AffectedKeys): CandleAddress[] {
+    const first = bucketStarts(blockTime)
     const candles: CandleAddress[] = []
     for (const [text, { mint, cash }] of pairs) {
       const buckets = this.#latest.pairs.peek(text)?.buckets
+      const later = laterPairs?.get(text)
+      const starts = later === undefined ? first : bucketStarts(later)
       for (const [index, interval] of INTERVALS.entries()) {
         const ts = starts[index]!
         const isHeld = buckets !== undefined && bucketOf(buckets, index, ts) !== undefined

@@ -1,12 +1,13 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
-import { candleOf, mergeCandles } from './candles.ts'
+import { bucketStart } from './buckets.ts'
+import { addToCandle, beginCandle, type GrowingCandle } from './candles.ts'
 import type { CashList } from './cash.ts'
 import { legOf, otherSide } from './legs.ts'
 import type { Leg } from './legs.ts'
 import { isDust, judgePrice, priceOf } from './price.ts'
-import type { Candle, PairAddress, PairRow, TradeRow } from './rows.ts'
+import type { LastPrice, PairAddress, PairRow, TradeRow } from './rows.ts'
 
 /** Identifies a (mint, cash) pair in a Map. */
 export type PairKey = string
@@ -23,15 +24,15 @@ export function pairsOf(event: ChainEvent, cash: CashList): PairAddress[] {
 }
 
 /** A row with a cash side before its price is judged. */
-export type UnpricedRow = Omit<TradeRow, 'price' | 'priceForming'>
+export type UnpricedRow = TradeRow & { price: number | null; priceForming: boolean }
 
-/** A pair during the fold of a block: its stored state and the block's addition to its buckets. */
+/** A pair during the fold of blocks: its stored state and the rows' additions to its buckets. */
 export class PairFold {
   readonly key: PairKey
   /** The state after the rows added so far. */
   row: PairRow
-  /** The block's rows as one candle, not assigned to a bucket; null before the first. */
-  candle: Candle | null = null
+  /** The rows as one candle for each minute, ascending. */
+  readonly minutes: GrowingCandle[] = []
   readonly #stored: PairRow | null
 
   constructor(key: PairKey, stored: PairRow | null, cash: Leg, token: Leg) {
@@ -56,21 +57,35 @@ export class PairFold {
     return this.row !== this.#stored
   }
 
-  /** Prices and adds the pair's next row, in cursor order. */
-  take(unpriced: UnpricedRow, cash: Leg, token: Leg): TradeRow {
+  /** Sets the price of the pair's next row, in cursor order and not in an earlier minute, and adds the row. */
+  take(row: UnpricedRow, cash: Leg, token: Leg): void {
     const price = priceOf(cash, token)
-    const mayForm = price !== null && !isDust(cash, token, unpriced.cashUsd)
-    const row = { ...unpriced, price, priceForming: mayForm && this.#judge(unpriced, price) }
-    const part = candleOf(row, 0)
-    this.candle = this.candle === null ? part : mergeCandles(this.candle, part)
-    return row
+    row.price = price
+    row.priceForming = price !== null && !isDust(cash, token, row.cashUsd) && this.#judge(row, price)
+    const last = this.minutes.at(-1)
+    const minute = bucketStart('1m', row.blockTime)
+    if (last?.ts === minute) addToCandle(last, row)
+    else this.minutes.push(beginCandle(row, minute))
   }
 
-  #judge(unpriced: UnpricedRow, price: number): boolean {
+  #judge(row: UnpricedRow, price: number): boolean {
     const { forming, level } = judgePrice(this.row, price)
-    const { cursor, slot, blockTime, signature, venue, pool, cashUsd } = unpriced
-    const last = forming ? { cursor, slot, blockTime, signature, venue, pool, price, cashUsd } : this.row.last
-    this.row = { ...this.row, ...level, last }
+    const { mint, cash, decimals, cashDecimals, last } = this.row
+    const { recent, excluded } = level
+    this.row = {
+      mint,
+      cash,
+      decimals,
+      cashDecimals,
+      recent,
+      excluded,
+      last: forming ? lastPriceOf(row, price) : last
+    }
     return forming
   }
+}
+
+function lastPriceOf(row: TradeRow, price: number): LastPrice {
+  const { cursor, slot, blockTime, signature, venue, pool, cashUsd } = row
+  return { cursor, slot, blockTime, signature, venue, pool, price, cashUsd }
 }

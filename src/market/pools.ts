@@ -52,8 +52,14 @@ export class PoolFold {
     const { cursor, slot, blockTime } = row
     return this.#rows.change(row.pool, (pool) => {
       if (pool === null) throw new Error('a pool is named before it trades')
-      const traded = { ...pool, trades: pool.trades + 1, lastTrade: { cursor, slot, blockTime } }
-      return isOfBoth(row, pool) ? { ...traded, ...stateAfter(row, pool) } : traded
+      const { lastPrice, reserves } = isOfBoth(row, pool) ? stateAfter(row, pool) : pool
+      return {
+        ...pool,
+        trades: pool.trades + 1,
+        lastTrade: { cursor, slot, blockTime },
+        lastPrice,
+        reserves
+      }
     })
   }
 

@@ -64,20 +64,28 @@ export type PriceLevel = Pick<PairRow, 'recent' | 'excluded'>
  */
 export function judgePrice(level: PriceLevel, price: number): { forming: boolean; level: PriceLevel } {
   if (!isOutlier(level.recent, price)) {
-    return { forming: true, level: { recent: [...level.recent, price].slice(-RECENT_MAX), excluded: [] } }
+    const recent = level.recent.slice(Math.max(level.recent.length + 1 - RECENT_MAX, 0))
+    recent.push(price)
+    return { forming: true, level: { recent, excluded: NO_PRICES } }
   }
   const excluded = [...level.excluded, price].slice(-AGREEING)
   const moved = excluded.length === AGREEING && Math.max(...excluded) <= AGREEMENT * Math.min(...excluded)
   return moved
-    ? { forming: true, level: { recent: excluded, excluded: [] } }
+    ? { forming: true, level: { recent: excluded, excluded: NO_PRICES } }
     : { forming: false, level: { recent: level.recent, excluded } }
 }
 
+const NO_PRICES: readonly number[] = []
+
 function isOutlier(recent: readonly number[], price: number): boolean {
+  let [lowest, highest] = [Infinity, -Infinity]
+  for (const each of recent) {
+    if (each < lowest) lowest = each
+    if (each > highest) highest = each
+  }
   // A price near all of them is also near their median, so no sort is needed. This is the usual case, and includes an
   // empty list.
-  const isNearLowest = price <= Math.min(...recent) * OUTLIER_FACTOR
-  if (isNearLowest && price * OUTLIER_FACTOR >= Math.max(...recent)) return false
+  if (price <= lowest * OUTLIER_FACTOR && price * OUTLIER_FACTOR >= highest) return false
   const middle = median(recent)
   return price > middle * OUTLIER_FACTOR || price * OUTLIER_FACTOR < middle
 }

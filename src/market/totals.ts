@@ -13,23 +13,26 @@ const NOTHING: TotalsRow = {
 }
 
 /**
- * Returns the totals with a block added; null if it changes nothing. `tokens` is the number of mints that the block
- * is the first to name.
+ * Returns the totals with the minutes of blocks added; null if they change nothing. `tokens` is the number of mints that
+ * the blocks are the first to name.
  */
 export function addTotals(
   stored: TotalsRow | null,
-  { sums, traders }: MinutePart,
+  minutes: readonly MinutePart[],
   tokens: number
 ): TotalsRow | null {
-  if (sums.trades === 0 && sums.launches === 0 && tokens === 0) return null
+  const counted = minutes.filter(({ sums }) => sums.trades > 0 || sums.launches > 0)
+  if (counted.length === 0 && tokens === 0) return null
   const before = stored ?? NOTHING
-  return {
-    trades: before.trades + sums.trades,
-    volumeMicroUsd: before.volumeMicroUsd + sums.volumeMicroUsd,
-    volumeLamports: before.volumeLamports + sums.volumeCash,
-    tokens: before.tokens + tokens,
-    launches: before.launches + sums.launches,
-    ...(before.unpriced !== undefined && { unpriced: before.unpriced + sums.trades - sums.priced }),
-    traders: addTradersForever(before.traders, traders)
-  }
+  return counted.reduce(withMinute, { ...before, tokens: before.tokens + tokens })
 }
+
+const withMinute = (before: TotalsRow, { sums, traders }: MinutePart): TotalsRow => ({
+  trades: before.trades + sums.trades,
+  volumeMicroUsd: before.volumeMicroUsd + sums.volumeMicroUsd,
+  volumeLamports: before.volumeLamports + sums.volumeCash,
+  tokens: before.tokens,
+  launches: before.launches + sums.launches,
+  ...(before.unpriced !== undefined && { unpriced: before.unpriced + sums.trades - sums.priced }),
+  traders: addTradersForever(before.traders, traders)
+})

@@ -29,6 +29,21 @@ export function addTraders(sketch: TraderSketch, hashes: readonly number[], minu
   return add(sketch, hashes, minute, SLIDING)
 }
 
+/** The traders of a minute of an hour (0 to 59). */
+export interface MinuteTraders {
+  readonly minute: number
+  readonly hashes: readonly number[]
+}
+
+/** Like `addTraders`, for several minutes of the hour, ascending: a list is merged once for all of them. */
+export function addTradersOfMinutes(sketch: TraderSketch, minutes: readonly MinuteTraders[]): TraderSketch {
+  if (sketch[0] === SLIDING || minutes.length === 1)
+    return minutes.reduce((before, { hashes, minute }) => addTraders(before, hashes, minute), sketch)
+  const last = new Map<number, number>()
+  for (const { hashes, minute } of minutes) for (const hash of hashes) last.set(hash, minute)
+  return last.size === 0 ? sketch : withinList(mergedList(sketch, last), SLIDING)
+}
+
 /** Like `addTraders`, without minutes: for all time. */
 export function addTradersForever(sketch: TraderSketch, hashes: readonly number[]): TraderSketch {
   return add(sketch, hashes, 0, PLAIN)
@@ -101,14 +116,19 @@ function add(
   if (hashes.length === 0) return sketch
   if (sketch[0] === SLIDING) return addSliding(sketch, hashes, minute)
   if (sketch[0] === PLAIN) return addPlain(sketch, hashes)
-  const listed = addListed(sketch, hashes, minute)
+  return withinList(mergedList(sketch, new Map(hashes.map((hash) => [hash, minute]))), kind)
+}
+
+/** Returns a list as it is if it is short enough, else as registers (D2). */
+function withinList(listed: Uint8Array, kind: typeof SLIDING | typeof PLAIN): Uint8Array {
   const entries = (listed.length - 1) / ENTRY
   if (entries <= LISTED_MAX) return listed
   return kind === PLAIN ? plainOf(listed) : slidingOf(listed)
 }
 
-function addListed(sketch: TraderSketch, hashes: readonly number[], minute: number): Uint8Array {
-  const news = hashes.filter((hash) => !isListed(sketch, hash, minute))
+/** Adds traders with their last minutes to a list. Returns the same list if nothing changes. */
+function mergedList(sketch: TraderSketch, last: ReadonlyMap<number, number>): Uint8Array {
+  const news = [...last.keys()].filter((hash) => !isListed(sketch, hash, last.get(hash)!))
   if (news.length === 0) return sketch
   const added = news.length === 1 ? news : Float64Array.from(news).sort()
   const bytes = new Uint8Array(Math.max(sketch.length, 1) + added.length * ENTRY)
@@ -122,12 +142,12 @@ function addListed(sketch: TraderSketch, hashes: readonly number[], minute: numb
   let next = 0
   for (let at = 1; at < sketch.length; at += ENTRY) {
     const hash = hashAt(sketch, at)
-    for (; added[next]! < hash; next = after(added, next)) put(added[next]!, minute)
+    for (; added[next]! < hash; next++) put(added[next]!, last.get(added[next]!)!)
     const isLater = added[next] === hash
-    if (isLater) next = after(added, next)
-    put(hash, isLater ? minute : sketch[at + 6]!)
+    if (isLater) next++
+    put(hash, isLater ? last.get(hash)! : sketch[at + 6]!)
   }
-  for (; next < added.length; next = after(added, next)) put(added[next]!, minute)
+  for (; next < added.length; next++) put(added[next]!, last.get(added[next]!)!)
   return bytes.slice(0, to)
 }
 
@@ -144,13 +164,6 @@ function isListed(sketch: TraderSketch, hash: number, minute: number): boolean {
     else high = middle
   }
   return false
-}
-
-/** Returns the index of the next different value of a sorted list. */
-function after(sorted: ArrayLike<number>, index: number): number {
-  let next = index + 1
-  while (sorted[next] === sorted[index]) next++
-  return next
 }
 
 function slidingOf(list: Uint8Array): Uint8Array {

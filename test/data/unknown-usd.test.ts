@@ -60,12 +60,12 @@ const totalsOf = (totals: TotalsRow) =>
 t.test(
   'totals say how many trades their volume lacks; null if a part of them was never counted',
   async (t) => {
-    const counted = addTotals(null, { sums: minute, traders: [] }, 1)!
+    const counted = addTotals(null, [{ sums: minute, traders: [] }], 1)!
     t.match(totalsOf(counted), { trades: 5, volume_usd: 5, unpriced_trades: 2 })
-    const whole = addTotals(null, { sums: { ...minute, priced: 5 }, traders: [] }, 1)!
+    const whole = addTotals(null, [{ sums: { ...minute, priced: 5 }, traders: [] }], 1)!
     t.notOk('unpriced_trades' in totalsOf(whole))
     const { unpriced: _, ...earlier } = counted
-    const continued = addTotals(earlier, { sums: minute, traders: [] }, 1)!
+    const continued = addTotals(earlier, [{ sums: minute, traders: [] }], 1)!
     t.match(totalsOf(continued), { trades: 10, volume_usd: 10, unpriced_trades: null })
   }
 )

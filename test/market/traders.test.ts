@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { keyHash } from '../../src/market/hyperloglog.ts'
-import { addTraders, addTradersForever, NO_TRADERS, TraderUnion } from '../../src/market/traders.ts'
+import {
+  addTraders,
+  addTradersForever,
+  addTradersOfMinutes,
+  NO_TRADERS,
+  TraderUnion
+} from '../../src/market/traders.ts'
 import type { TraderSketch } from '../../src/market/traders.ts'
 import { randomRuns } from '../random-runs.ts'
 
@@ -67,6 +73,21 @@ t.test(
     )
   }
 )
+
+t.test('traders of several minutes added at once give the bytes of one minute after another', async (t) => {
+  fc.assert(
+    fc.property(sightings, sightings, (before, added) => {
+      const sketch = sketchOf(before.slice(0, 300))
+      const minutes = [...Map.groupBy(added, ({ minute }) => minute)]
+        .sort(([a], [b]) => a - b)
+        .map(([minute, each]) => ({ minute, hashes: each.map(({ hash }) => hash) }))
+      const oneByOne = minutes.reduce((sum, { minute, hashes }) => addTraders(sum, hashes, minute), sketch)
+      t.strictSame(addTradersOfMinutes(sketch, minutes), oneByOne)
+      t.equal(addTradersOfMinutes(sketch, []), sketch)
+    }),
+    randomRuns(30, 33)
+  )
+})
 
 t.test('up to 256 traders are counted exactly, from any minute of the hour on', async (t) => {
   fc.assert(
