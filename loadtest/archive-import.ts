@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { FactWriter } from '../src/archive/facts/fact-writer.ts'
@@ -31,13 +31,15 @@ import { ARCHIVE_ENGINE } from '../storage/embedded/engine-options.ts'
 import type { Level } from '../storage/embedded/level.ts'
 import { ROW_KINDS } from '../storage/row-kinds.ts'
 import { MINTS, TRADES_PER_SLOT, writeTradeRows } from './archive/generated-rows.ts'
+import { lastWrites, recordedWrites, replayed, sizeOf, type RecordedBatch } from './archive/engine-writes.ts'
 import { diskBytes } from './disk-bytes.ts'
 import { reported, writeResult } from './result.ts'
 
 /**
  * Imports a Parquet file of generated trades into an embedded archive: the rates of reading, of storing facts and of folding,
- * and the bytes of a trade. Beside them, the engine's own batch writes of the same rows, and DuckDB (of the Python in
- * `PYTHON`) loading the same file into a table. Nothing is saved with `--profile`, for a run under `--cpu-prof`.
+ * and the bytes of a trade. Beside them, the engine's own batch writes of the same rows, of the keys and values that an import
+ * writes, and of those that it leaves, and DuckDB (of the Python in `PYTHON`) loading the same file into a table. Nothing is
+ * saved with `--profile`, for a run under `--cpu-prof`.
  *
  *     PYTHON=/path/to/python node loadtest/archive-import.ts [ROWS] [--profile]
  */
@@ -69,6 +71,8 @@ try {
       bytes_per_trade: bytes,
       reads,
       bare_engine: reported('bare_engine', await bareEngine(path)),
+      engine_writes: reported('engine_writes', await engineWrites(path)),
+      load_average: loadavg(),
       duckdb: duckDb(path)
     })
 } finally {
@@ -81,16 +85,19 @@ function configIn(dataDir: string): Config {
   return reading.config
 }
 
-/** Time and processor time of all threads, and rows a second by each. */
+/** Time and processor time of all threads and of this one, and rows a second. */
 async function rateOf(work: () => Promise<unknown>) {
   const [startedMs, cpuBefore] = [performance.now(), process.cpuUsage()]
+  const threadBefore = process.threadCpuUsage()
   await work()
   const seconds = (performance.now() - startedMs) / 1_000
   const { user, system } = process.cpuUsage(cpuBefore)
+  const thread = process.threadCpuUsage(threadBefore)
   const cpuSeconds = (user + system) / 1e6
   return {
     seconds,
     cpu_seconds: cpuSeconds,
+    main_thread_cpu_seconds: (thread.user + thread.system) / 1e6,
     rows_per_second: Math.round(rows / seconds),
     rows_per_cpu_second: Math.round(rows / cpuSeconds)
   }
@@ -99,7 +106,7 @@ async function rateOf(work: () => Promise<unknown>) {
 async function factsOf(path: string): Promise<ReadFact[]> {
   const content = await contentOfPaths([path])
   const facts: ReadFact[] = []
-  for await (const fact of readTradeFacts(content.rows, reading())) facts.push(fact)
+  for await (const some of readTradeFacts(content.rows, reading())) facts.push(...some)
   return facts
 }
 
@@ -118,7 +125,7 @@ async function importFile(config: Config, path: string) {
   const content = await contentOfPaths([path])
   const read = await rateOf(async () => {
     let count = 0
-    for await (const fact of readTradeFacts(content.rows, reading())) if (fact.line > 0) count++
+    for await (const some of readTradeFacts(content.rows, reading())) count += some.length
     if (count !== rows) throw new Error(`${rows - count} rows are refused`)
   })
   const archive = await openOwnArchive(config, (line) => process.stderr.write(`${line}\n`), signal)
@@ -240,6 +247,30 @@ async function bareEngine(path: string) {
     return rate
   })
   return { ...rate, bytes_per_row: diskBytes(place) / rows }
+}
+
+/**
+ * Writes what an import has written to its engines: batch by batch, and each key once with its last value. So the second is
+ * the rate of an import that would compute nothing, and write no key twice.
+ */
+async function engineWrites(path: string) {
+  const config = configIn(join(directory, 'recorded'))
+  const recorded = await recordedWrites(() => importFile(config, path))
+  const rate = async (name: string, batches: readonly (readonly RecordedBatch[])[]) => {
+    const sizes = batches.map(sizeOf)
+    const total = (field: 'writes' | 'bytes'): number => sizes.reduce((sum, size) => sum + size[field], 0)
+    const levels = batches.map(
+      (_, at): Level => new ClassicLevel(join(directory, `${name}-${at}`), ARCHIVE_ENGINE)
+    )
+    for (const level of levels) await level.open()
+    const written = await rateOf(async () => {
+      for (const [at, each] of batches.entries()) await replayed(levels[at]!, each)
+    })
+    for (const level of levels) await level.close()
+    return { writes_per_row: total('writes') / rows, bytes_per_row: total('bytes') / rows, ...written }
+  }
+  const all = [...recorded.values()]
+  return { as_written: await rate('replayed', all), each_key_once: await rate('once', all.map(lastWrites)) }
 }
 
 /** Loads the file into a table of DuckDB; a reason if that is not possible. */

@@ -98,18 +98,21 @@ async function readFile(
   const onOpen = (opened: { readonly bytesRead: number }): void => void (bytes = opened)
   const { mappings, hasVenue, check } = tools
   const facts = readTradeFacts([file], { mappings, hasVenue, check, tally, signal, onOpen })
-  for await (const { fact, line } of facts) {
-    // Rows that were stored before an interruption are read again, for the decimals that they state.
-    if (++taken <= skipped) continue
-    if (isLive(fact, firstLive)) left.live++
-    else {
-      writer.addRow({ fact, line })
-      source.add(fact)
+  let settled = 0
+  for await (const some of facts) {
+    for (const row of some) {
+      // Rows that were stored before an interruption are read again, for the decimals that they state.
+      if (++taken <= skipped) continue
+      if (isLive(row.fact, firstLive)) left.live++
+      else {
+        writer.addRow(row)
+        source.add(row.fact)
+      }
     }
-    if (taken % BATCH_ROWS === 0) {
-      progress(bytes.bytesRead)
-      await settle(at, taken)
-    }
+    if (taken - settled < BATCH_ROWS) continue
+    progress(bytes.bytesRead)
+    await settle(at, taken)
+    settled = taken
   }
   if (signal.aborted) return
   await settle(at + 1, 0)

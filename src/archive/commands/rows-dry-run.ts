@@ -33,7 +33,7 @@ export async function dryRunRows(
   let toldMs = clock.now()
   const facts = readTradeFacts(content.rows, reading)
   while ((await facts.next()).done !== true) {
-    if (tally.rows % 1_000 !== 0 || clock.now() - toldMs < PROGRESS_MS) continue
+    if (clock.now() - toldMs < PROGRESS_MS) continue
     toldMs = clock.now()
     stderr(
       `file ${tally.files} of ${content.rows.length}: ${tally.rows} rows, ${tally.refusals.total} refusals`

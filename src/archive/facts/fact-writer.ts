@@ -11,7 +11,7 @@ import { PACK_ROWS_MAX, packRows, unpackRows } from './row-pack.ts'
 import { changesTrades } from './same-trade.ts'
 import { packSlotTime, type AbsentTimeReason } from './slot-time.ts'
 
-/** Rows that are sorted together: about 20 MB. */
+/** Rows that are sorted together, or up to 99 more: about 20 MB. */
 export const BATCH_ROWS = 20_000
 /** Blocks that are stored together: up to 10 MB. */
 const BATCH_BLOCKS = 32

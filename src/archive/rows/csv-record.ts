@@ -1,4 +1,4 @@
-import { readLines, type Line } from '../../recorded/lines.ts'
+import { readManyLines, type Line } from '../../recorded/lines.ts'
 import { ROW_BYTES_MAX } from './row-item.ts'
 
 /** The text of one record, with the line on which it begins; null if the line is too long. */
@@ -13,21 +13,30 @@ export interface CsvRecordText {
 const RECORD_LINES_MAX = 100
 
 const QUOTES = /"/g
-const quotesIn = (text: string): number => text.match(QUOTES)?.length ?? 0
+const quotesIn = (text: string): number => (text.includes('"') ? text.match(QUOTES)!.length : 0)
 
 /**
  * Splits CSV text into records: a line, and the lines after it while a quote is open. If a quote is not closed within the
  * limit, its line is a record of its own, and the lines after it are read anew.
  */
 export class CsvRecords {
-  readonly #lines: AsyncIterator<Line>
-  /** Lines to read again, in order. */
+  readonly #lines: AsyncIterator<readonly Line[]>
+  /** Lines that were read and not taken yet, and lines to read again, in order. */
   #ahead: Line[] = []
   /** The fault that ended the file; null before a fault. */
   #fault: Error | null = null
 
   constructor(bytes: AsyncIterable<Buffer>) {
-    this.#lines = readLines(bytes, ROW_BYTES_MAX)
+    this.#lines = readManyLines(bytes, ROW_BYTES_MAX)
+  }
+
+  /** Takes the next record if it is a line that was read; undefined if more must be read (`next`). */
+  taken(): CsvRecordText | undefined {
+    const [line] = this.#ahead
+    if (line === undefined || (line.text !== null && quotesIn(line.text) % 2 === 1)) return undefined
+    this.#ahead.shift()
+    const { number, text } = line
+    return { line: number, text: text === null ? null : withoutReturn(text), lines: [line] }
   }
 
   /** Reads the next record; null at the end. Rejects with the fault of the file, after the records before. */
@@ -70,7 +79,9 @@ export class CsvRecords {
     if (ahead !== undefined) return ahead
     try {
       const next = await this.#lines.next()
-      return next.done === true ? null : next.value
+      if (next.done === true) return null
+      this.#ahead = [...next.value]
+      return this.#ahead.shift() ?? null
     } catch (error) {
       // Lines of a record whose quote is still open are read again, one by one.
       this.#fault = error as Error

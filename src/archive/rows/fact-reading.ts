@@ -3,7 +3,7 @@ import type { Mapping } from './mapping.ts'
 import type { RowCheck } from './row-check.ts'
 import { readRowFile, type RowFile } from './row-file.ts'
 import type { ReadBytes } from '../../recorded/files.ts'
-import type { ChooseColumns } from './row-item.ts'
+import type { ChooseColumns, RowItem } from './row-item.ts'
 import { RefusedFile, type Refusal } from './row-refusal.ts'
 import type { RowTally } from './row-tally.ts'
 import type { TradeFact } from './trade-fact.ts'
@@ -17,7 +17,7 @@ export interface FactReading {
   readonly check: RowCheck
   /** Counts rows and refusals. */
   readonly tally: RowTally
-  /** Ends the reading at the next row. */
+  /** Ends the reading within the next rows that are handed over together. */
   readonly signal: AbortSignal
   /** Called with the bytes of each file that is read as text, which grow while it is read. */
   readonly onOpen?: (file: ReadBytes) => void
@@ -29,11 +29,14 @@ export interface ReadFact {
   readonly line: number
 }
 
-/** Yields the accepted trades of files, in the order of the files and of their rows. Counts every row in the tally. */
+/**
+ * Yields the accepted trades of files, some at a time, in the order of the files and of their rows. Counts every row in the
+ * tally.
+ */
 export async function* readTradeFacts(
   files: Iterable<RowFile>,
   reading: FactReading
-): AsyncGenerator<ReadFact> {
+): AsyncGenerator<readonly ReadFact[]> {
   for (const file of files) {
     if (reading.signal.aborted) return
     reading.tally.files++
@@ -47,7 +50,7 @@ export async function* readTradeFacts(
   }
 }
 
-async function* factsOf(file: RowFile, reading: FactReading): AsyncGenerator<ReadFact> {
+async function* factsOf(file: RowFile, reading: FactReading): AsyncGenerator<readonly ReadFact[]> {
   const { mappings, hasVenue, check, tally, signal } = reading
   const refuse = (refusal: Omit<Refusal, 'file'>): void => tally.refusals.add({ ...refusal, file: file.name })
   const choose: ChooseColumns = (columns) => {
@@ -55,20 +58,25 @@ async function* factsOf(file: RowFile, reading: FactReading): AsyncGenerator<Rea
     tally.chose(mapping)
     return selected
   }
-  for await (const item of readRowFile(file, choose, reading.onOpen)) {
-    if (signal.aborted) return
-    if (item.rowGroup === null || item.line !== null) tally.rows++
+  /** Returns the trade of a row; null if it is refused. */
+  const factIn = (item: RowItem): ReadFact | null => {
     const { line, rowGroup } = item
-    if (item.kind === 'broken') {
-      refuse({ reason: item.reason, detail: item.detail, line, rowGroup })
-      continue
-    }
-    const outcome = check.check(item.cells)
-    if (outcome.kind === 'refused') {
+    if (rowGroup === null || line !== null) tally.rows++
+    const outcome = item.kind === 'broken' ? item : check.check(item.cells)
+    if (outcome.kind !== 'fact') {
       refuse({ reason: outcome.reason, detail: outcome.detail, line, rowGroup })
-      continue
+      return null
     }
     tally.accept(outcome.fact)
-    yield { fact: outcome.fact, line: line ?? 0 }
+    return { fact: outcome.fact, line: line ?? 0 }
+  }
+  for await (const items of readRowFile(file, choose, reading.onOpen)) {
+    if (signal.aborted) return
+    const facts: ReadFact[] = []
+    for (const item of items) {
+      const fact = factIn(item)
+      if (fact !== null) facts.push(fact)
+    }
+    yield facts
   }
 }

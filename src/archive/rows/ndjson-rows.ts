@@ -1,9 +1,16 @@
-import { readLines, type Line } from '../../recorded/lines.ts'
+import { readManyLines, type Line } from '../../recorded/lines.ts'
 import type { SelectedColumn } from './mapping.ts'
-import { cellsOf, ROW_BYTES_MAX, withoutMark, type ChooseColumns, type RowItem } from './row-item.ts'
+import {
+  cellsOf,
+  ROW_BYTES_MAX,
+  ROWS_TOGETHER,
+  withoutMark,
+  type ChooseColumns,
+  type RowItem
+} from './row-item.ts'
 
 /** Rows whose columns are those of the file: exports that omit nulls may omit a column in the first rows. */
-const ROWS_OF_COLUMNS = 100
+const ROWS_OF_COLUMNS = ROWS_TOGETHER
 /** Maximum nesting that is flattened. Vendors nest up to 5 levels. */
 const DEPTH_MAX = 8
 
@@ -17,29 +24,30 @@ type ParsedLine =
   | { readonly line: number; readonly row: FlatRow }
   | { readonly line: number; readonly row: null; readonly item: RowItem }
 
-/** Reads the rows of a file with one JSON object a line. Holds at most 100 rows. */
+/** Reads the rows of a file with one JSON object a line, some at a time. Holds at most 100 rows. */
 export async function* readNdjsonRows(
   bytes: AsyncIterable<Buffer>,
   choose: ChooseColumns
-): AsyncGenerator<RowItem> {
+): AsyncGenerator<readonly RowItem[]> {
   const held: ParsedLine[] = []
   let selected: readonly SelectedColumn[] | null = null
-  const release = function* (): Generator<RowItem> {
-    selected ??= choose(columnsOf(held))
-    for (const parsed of held.splice(0)) yield itemOf(parsed, selected)
+  const release = (): RowItem[] => {
+    const columns = (selected ??= choose(columnsOf(held)))
+    return held.splice(0).map((parsed) => itemOf(parsed, columns))
   }
   // Lines before a fault of the file count.
   let fault: Error | null = null
   try {
-    for await (const line of readLines(bytes, ROW_BYTES_MAX)) {
-      held.push(parseLine(line))
-      if (selected !== null || held.length >= ROWS_OF_COLUMNS) yield* release()
-    }
+    for await (const lines of readManyLines(bytes, ROW_BYTES_MAX))
+      for (const line of lines) {
+        held.push(parseLine(line))
+        if (held.length >= ROWS_OF_COLUMNS) yield release()
+      }
   } catch (error) {
     fault = error as Error
   }
-  if (held.some(({ row }) => row !== null)) yield* release()
-  else for (const parsed of held) if (parsed.row === null) yield parsed.item
+  if (held.some(({ row }) => row !== null)) yield release()
+  else yield held.flatMap((parsed) => (parsed.row === null ? parsed.item : []))
   if (fault !== null) throw fault
 }
 

@@ -9,7 +9,7 @@ import {
 import type { SelectedColumn } from './mapping.ts'
 import { isDecimal, parquetText } from './parquet-cell.ts'
 import { PARQUET_CODECS } from './parquet-codec.ts'
-import { cellsOf, type ChooseColumns, type RowItem } from './row-item.ts'
+import { cellsOf, ROWS_TOGETHER, type ChooseColumns, type RowItem } from './row-item.ts'
 import { RefusedFile } from './row-refusal.ts'
 
 /** The first and last four bytes of a Parquet file, and of an encrypted one. */
@@ -23,8 +23,11 @@ const FILE_BYTES_MIN = 12
  */
 const ROW_GROUP_BYTES_MAX = 1024 * 1024 * 1024
 
-/** Reads the rows of a Parquet file, one row group at a time. A row group that cannot be read is named and skipped. */
-export async function* readParquetRows(file: AsyncBuffer, choose: ChooseColumns): AsyncGenerator<RowItem> {
+/** Reads the rows of a Parquet file, one row group at a time, and hands them over some at a time. A row group that cannot be read is named and skipped. */
+export async function* readParquetRows(
+  file: AsyncBuffer,
+  choose: ChooseColumns
+): AsyncGenerator<readonly RowItem[]> {
   const metadata = await metadataOf(file)
   const elements = new Map(leavesOf(metadata).map((element) => [element.name, { ...element }]))
   for (const element of metadata.schema) if (isDecimal(element)) delete element.converted_type
@@ -38,7 +41,7 @@ export async function* readParquetRows(file: AsyncBuffer, choose: ChooseColumns)
     )
     if (values instanceof Error) {
       const reason = values instanceof RefusedFile ? values.reason : 'unreadable-row-group'
-      yield { kind: 'broken', line: null, rowGroup, reason, detail: values.message }
+      yield [{ kind: 'broken', line: null, rowGroup, reason, detail: values.message }]
     } else yield* rowsOf({ values, elements, selected, rowGroup, start, end })
     start = end
   }
@@ -123,11 +126,26 @@ interface GroupRows {
   readonly end: number
 }
 
-function* rowsOf({ values, elements, selected, rowGroup, start, end }: GroupRows): Generator<RowItem> {
-  for (let row = 0; row < end - start; row++) {
-    const cells = cellsOf(selected, ({ column }) =>
-      parquetText(values.get(column)?.[row], elements.get(column)!)
-    )
-    yield { kind: 'row', line: start + row + 1, rowGroup, cells }
+function* rowsOf({
+  values,
+  elements,
+  selected,
+  rowGroup,
+  start,
+  end
+}: GroupRows): Generator<readonly RowItem[]> {
+  const columns = selected.map(({ column }) => ({
+    values: values.get(column),
+    element: elements.get(column)!
+  }))
+  for (let from = start; from < end; from += ROWS_TOGETHER) {
+    const length = Math.min(ROWS_TOGETHER, end - from)
+    yield Array.from({ length }, (_, at): RowItem => {
+      const cells = cellsOf(selected, (_column, index) => {
+        const { values: ofColumn, element } = columns[index]!
+        return parquetText(ofColumn?.[from - start + at], element)
+      })
+      return { kind: 'row', line: from + at + 1, rowGroup, cells }
+    })
   }
 }

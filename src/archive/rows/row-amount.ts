@@ -67,7 +67,8 @@ function readAmount(text: string, decimals: number, fractional: string): AmountR
 
 /** Multiplies by a power of ten, rounding half up. */
 function scaled(digits: bigint, exponent: number): { readonly whole: bigint; readonly isExact: boolean } {
-  if (exponent >= 0) return { whole: digits * 10n ** BigInt(exponent), isExact: true }
+  if (exponent === 0) return { whole: digits, isExact: true }
+  if (exponent > 0) return { whole: digits * 10n ** BigInt(exponent), isExact: true }
   const unit = 10n ** BigInt(-exponent)
   return { whole: (digits + unit / 2n) / unit, isExact: digits % unit === 0n }
 }

@@ -94,10 +94,11 @@ export function readDetails(
   paid: FactLeg,
   received: FactLeg
 ): DetailsReading {
+  // Rows of vendors state none of them.
+  if (!FIELDS.some((field) => cells[field] != null)) return { details: null, fault: null }
   const stated = Object.fromEntries(
     FIELDS.flatMap((field) => (cells[field] == null ? [] : [[field, cells[field]]]))
   )
-  if (Object.keys(stated).length === 0) return { details: null, fault: null }
   const parsed = DETAILS.safeParse(stated)
   if (!parsed.success) {
     const [issue] = parsed.error.issues

@@ -26,14 +26,14 @@ export interface RowFile {
 const WHOLE_BYTES_MAX = 256 * 1024 * 1024
 
 /**
- * Reads the rows of a file in their order. Rejects with RefusedFile if the file cannot be read to its end; the rows before
+ * Reads the rows of a file in their order, some at a time. Rejects with RefusedFile if the file cannot be read to its end; the rows before
  * are yielded.
  */
 export async function* readRowFile(
   file: RowFile,
   choose: ChooseColumns,
   onOpen?: (file: ReadBytes) => void
-): AsyncGenerator<RowItem> {
+): AsyncGenerator<readonly RowItem[]> {
   try {
     if (file.format === 'parquet') yield* readParquetRows(await parquetBytes(file), choose)
     else {

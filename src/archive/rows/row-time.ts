@@ -3,6 +3,9 @@ import { parseDecimal } from './decimal-text.ts'
 const DATE =
   /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?\s?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/
 
+/** Seconds as nearly all files write them. */
+const SECONDS = /^\d{1,10}$/
+
 /** Numbers below are Unix seconds until the year 5138. */
 const SECONDS_BELOW = 10n ** 11n
 /** Numbers below are milliseconds until the year 5138; larger ones are microseconds. */
@@ -14,6 +17,7 @@ const MICROSECONDS_BELOW = 10n ** 17n
  * day, UTC unless it states an offset. Null if the text is neither.
  */
 export function readTime(text: string): number | null {
+  if (SECONDS.test(text)) return Number(text)
   return dateSeconds(text) ?? numberSeconds(text)
 }
 

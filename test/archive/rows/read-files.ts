@@ -33,7 +33,7 @@ export async function readFiles(
     ...replaced
   }
   const facts: TradeFact[] = []
-  for await (const { fact } of readTradeFacts(content.rows, reading)) facts.push(fact)
+  for await (const some of readTradeFacts(content.rows, reading)) facts.push(...some.map(({ fact }) => fact))
   const refusals = REFUSAL_REASONS.flatMap((reason) =>
     tally.refusals.first(reason).map((each) => `${reason} ${placeText(each)}: ${each.detail}`)
   )
