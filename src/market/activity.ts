@@ -22,7 +22,7 @@ export interface KnownActivity {
   latest(name: 'tokens', text: string): Pick<TokenRow, 'lastUsd'> | null
 }
 
-/** What blocks add to an owner's sums in one minute. */
+/** The share of blocks in an owner's sums of one minute. */
 export interface MinutePart {
   readonly sums: ActivityMinute
   /** One hash per trade; a trader may repeat. */
