@@ -125,7 +125,7 @@ export class MirroredAccounts {
     let differences = 0
     let changed: AccountVersion[] = []
     const ended = this.#isListed ? null : (each: Ended) => void earlier.push(each)
-    // What this mirror has written itself is certain; of the one before it, some writes may still be under way.
+    // Later, all writes are its own and acknowledged. Those of the mirror before may still be under way.
     const abandoned = this.#isListed ? (this.#progress.abandoned ?? []) : abandonBefore(slot, this.#progress)
     const versions = storedEach(this.#deps.store.versions(this.#program))
     for await (const { next, before } of differencesFrom({ slot, accounts }, versions, abandoned, ended)) {

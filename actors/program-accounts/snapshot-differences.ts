@@ -1,6 +1,6 @@
 import type { AddressedAccount } from '../../src/accounts/ports.ts'
 import { samePubkey } from '../../src/chain/pubkey.ts'
-import { abandonedAt, type AbandonedSlots } from '../../storage/abandoned-slots.ts'
+import { abandonedAt, type AbandonedSlots } from '../../storage/port/abandoned-slots.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 import { isSame } from './mirror-store.ts'
 

@@ -1,4 +1,4 @@
-import type { AbandonedSlots } from '../../storage/abandoned-slots.ts'
+import type { AbandonedSlots } from '../../storage/port/abandoned-slots.ts'
 import type { MirrorProgress } from './program.ts'
 
 /**

@@ -17,7 +17,7 @@ import {
   viewAccount
 } from '../codec/program-account.ts'
 import type { KeyRange } from '../codec/keys.ts'
-import { abandonedAt } from '../abandoned-slots.ts'
+import { abandonedAt } from '../port/abandoned-slots.ts'
 import { PAGE_ACCOUNTS_MAX, PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type { AccountsPage, AccountsQuery } from '../port/program-accounts.ts'
 import { pagesOf, type AccountPage, type AccountPages, type PageRead } from './account-pages.ts'

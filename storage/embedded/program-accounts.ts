@@ -1,5 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
-import { abandonedAt, type AbandonedSlots } from '../abandoned-slots.ts'
+import { abandonedAt, type AbandonedSlots } from '../port/abandoned-slots.ts'
 import {
   entriesOfIndex,
   entriesOfProgram,

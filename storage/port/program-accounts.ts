@@ -1,5 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { AbandonedSlots } from '../abandoned-slots.ts'
+import type { AbandonedSlots } from './abandoned-slots.ts'
 
 /** Bytes of a range that can be indexed: an address. */
 export const INDEXED_BYTES_MAX = 32

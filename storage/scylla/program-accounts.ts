@@ -1,5 +1,5 @@
 import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
-import { abandonedAt, type AbandonedSlots } from '../abandoned-slots.ts'
+import { abandonedAt, type AbandonedSlots } from '../port/abandoned-slots.ts'
 import { DATA_AT, dataOf, isClosedAt, packAccount, unpackAccount } from '../codec/program-account.ts'
 import { pagesByIndex, type IndexReads } from '../indexed-page.ts'
 import { byWholeAddress } from '../whole-addresses.ts'

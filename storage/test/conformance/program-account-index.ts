@@ -9,7 +9,7 @@ import type {
   ProgramAccountStore
 } from '../../port.ts'
 import type { OpenForTest } from '../under-test.ts'
-import { abandonedAt } from '../../abandoned-slots.ts'
+import { abandonedAt } from '../../port/abandoned-slots.ts'
 import { wholePage } from '../whole-page.ts'
 import { abandonedSlots } from './program-accounts.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { AccountsQuery, AccountVersion, DataMatcher, ProgramAccountStore } from '../../port.ts'
-import { abandonedAt } from '../../abandoned-slots.ts'
+import { abandonedAt } from '../../port/abandoned-slots.ts'
 import type { OpenForTest } from '../under-test.ts'
 import { wholePage } from '../whole-page.ts'
 
