@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { openArchive } from '../../src/store/opening.ts'
@@ -14,7 +15,10 @@ import { configIn } from './recorded-market.ts'
  * archive does not have, and the commits that wrote them.
  */
 export async function foldedFolder(t: Test, directory: string) {
-  const embedded = await openArchive(configIn(join(t.testdirName, 'embedded')))
+  const dataDir = join(t.testdirName, 'embedded')
+  // An earlier run of the test leaves its store, whose blocks have other times.
+  await rm(dataDir, { recursive: true, force: true })
+  const embedded = await openArchive(configIn(dataDir))
   t.teardown(() => embedded.close())
   const feed = new CommitFeed()
   const commits: BlockCommit[] = []
