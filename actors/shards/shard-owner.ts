@@ -17,10 +17,10 @@ const PRESENCE_MS = 3_000
  * Intervals of listing all shards, in milliseconds.
  *
  * On a shared store without hints of changes it is `shortest`: new documents are adopted within 15 s, and submissions
- * while their blockhash lives. With hints it is 20 times the duration of a list, from `hinted` to `longest`. A store of one process
+ * while their blockhash lives. With hints it is 20 times the duration of a list, up to `longest`. A store of one process
  * announces every change; there a list, at `unshared`, finds only changes missed because of a fault.
  */
-const LIST_MS = { shortest: 1_000, hinted: 5_000, longest: 10_000, unshared: 30_000 }
+const LIST_MS = { shortest: 1_000, longest: 10_000, unshared: 30_000 }
 const LIST_REST = 20
 /** Milliseconds that requests in flight may still take when the process drains, or gives shards to another process. */
 const DRAIN_MS = 3_000
@@ -292,7 +292,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     const { isShared, hints } = this.#deps
     if (!isShared) return LIST_MS.unshared
     if (hints?.available !== true) return LIST_MS.shortest
-    return Math.min(Math.max(tookMs * LIST_REST, LIST_MS.hinted), LIST_MS.longest)
+    return Math.min(Math.max(tookMs * LIST_REST, LIST_MS.shortest), LIST_MS.longest)
   }
 
   async #sync(name: string): Promise<void> {
