@@ -1,7 +1,7 @@
 import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import type { BlockStore } from '../../storage/port.ts'
 
-/** Slots behind which no late block comes and no fork begins, twice as many as `GAP_SLOTS` of ingest. */
+/** Distance to the head, in slots, beyond which no block comes late and no fork begins: twice `GAP_SLOTS` of ingest. */
 export const LATE_BLOCK_SLOTS = 3_000
 /** Slots that are read again if the last block is on a lost fork: a fork of a block with votes ends within 32. */
 const LOST_SLOTS = 100

@@ -51,7 +51,7 @@ export class CommitJournal implements Journal {
 
   async read(block: BlockCommit, extent: BlockExtent): Promise<void> {
     const returned = this.#returned.get(block)
-    if (returned === undefined) throw new Error(`block ${block.slot.slot} is none of the journal's`)
+    if (returned === undefined) throw new Error(`block ${block.slot.slot} was not returned by this journal`)
     await returned.read(extent)
   }
 

@@ -33,7 +33,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     query: (memtable: Memtable) => Promise<T>
   ): Promise<T> => {
     base.client.assertOpen()
-    // The process's own reads are rare, and nobody waits for them.
+    // Only queries of tenants count: the process itself reads rarely, and no client waits for it.
     if (currentTenant() !== null) base.visibility.queriedAtMs = base.client.now()
     return readConsistently(base, async () => query(await base.visibility.memtable.decoded(names, address)))
   }

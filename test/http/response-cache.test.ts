@@ -265,10 +265,7 @@ t.test('a write of any kind invalidates the answers that depend on it', async (t
   ]
   const all: CacheTag[] = [mint, pool, wallet, quote, curve, 'launches', 'sol-price']
   for (const [part, tags] of changing) {
-    const feed = new CommitFeed()
-    feed.restore(emptyCommit(1, NOON).slot)
-    const invalidation = new InvalidationIndex(feed)
-    invalidation.follow()
+    const { feed, invalidation } = followed()
     feed.publish({ ...emptyCommit(2, NOON), ...part })
     const changed = all.filter((tag) => !invalidation.holds([tagKey(tag)], 'tags', 1))
     t.strictSame(
@@ -279,15 +276,21 @@ t.test('a write of any kind invalidates the answers that depend on it', async (t
   }
 })
 
+/** Returns a feed, an index that follows it from its first block, and whether an answer of a slot with a tag still holds. */
+function followed() {
+  const feed = new CommitFeed()
+  feed.restore(emptyCommit(1, NOON).slot)
+  const invalidation = new InvalidationIndex(feed)
+  invalidation.follow()
+  const holds = (tag: Pubkey, slot: number): boolean => invalidation.holds([tagKey(tag)], 'tags', slot)
+  return { feed, invalidation, holds }
+}
+
 t.test(
   'while no answer is checked, blocks wait for it: up to eight, and earlier answers are stale',
   async (t) => {
     const [changed, other] = [key(1), key(2)]
-    const feed = new CommitFeed()
-    feed.restore(emptyCommit(1, NOON).slot)
-    const invalidation = new InvalidationIndex(feed)
-    invalidation.follow()
-    const holds = (tag: Pubkey, slot: number): boolean => invalidation.holds([tagKey(tag)], 'tags', slot)
+    const { feed, holds } = followed()
     const publish = (first: number, last: number, tokens: readonly object[] = []): void => {
       for (let slot = first; slot <= last; slot++)
         feed.publish({ ...emptyCommit(slot, NOON), tokens } as unknown as BlockCommit)
@@ -310,11 +313,7 @@ t.test(
   'the digest of a block is needed while answers are checked, and a block without one changes everything',
   async (t) => {
     const [changed, other] = [key(1), key(2)]
-    const feed = new CommitFeed()
-    feed.restore(emptyCommit(1, NOON).slot)
-    const invalidation = new InvalidationIndex(feed)
-    invalidation.follow()
-    const holds = (tag: Pubkey, slot: number): boolean => invalidation.holds([tagKey(tag)], 'tags', slot)
+    const { feed, holds } = followed()
     /** Publishes a block as a process that follows does. */
     const publish = (slot: number, tokens: readonly object[] = []): string => {
       const commit = { ...emptyCommit(slot, NOON), tokens } as unknown as BlockCommit

@@ -168,7 +168,7 @@ testWithRedis(t, 'a gateway reads digests only while fees are requested', async 
   for (const slot of [1, 2, 3]) ingest(stored, ingester, [gateway], slot)
   await until(() => ingester.published() === 3)
   await wake()
-  t.strictSame([gateway.reads(), slotsOf(gateway)], [0, []], 'nobody has asked')
+  t.strictSame([gateway.reads(), slotsOf(gateway)], [0, []], 'nothing is read before the first request')
   await ask()
   t.strictSame(slotsOf(gateway), [1, 2, 3])
   ingest(stored, ingester, [gateway], 4)
@@ -182,7 +182,11 @@ testWithRedis(t, 'a gateway reads digests only while fees are requested', async 
   for (const slot of [5, 6]) ingest(stored, ingester, [gateway], slot)
   await until(() => ingester.published() === 6)
   await wake()
-  t.strictSame([gateway.reads(), slotsOf(gateway)], [reads, [1, 2, 3, 4]], 'nobody has asked for a minute')
+  t.strictSame(
+    [gateway.reads(), slotsOf(gateway)],
+    [reads, [1, 2, 3, 4]],
+    'nothing is read a minute after the last request'
+  )
   await ask()
   t.strictSame(slotsOf(gateway), [1, 2, 3, 4, 5, 6])
 })
