@@ -31,9 +31,10 @@ export function affectedKeysOf(
 ): AffectedKeys {
   const addresses = byName<AffectedAddresses>(LATEST, () => new Map())
   const kinds = LATEST.map((name) => {
-    const { textOf, affectedBy } = RECORDS[name] as LatestRecord<unknown, unknown>
-    return { textOf, affectedBy, affected: addresses[name] as Map<string, unknown> }
+    const { textOf, affectedBy, isPerPool } = RECORDS[name] as LatestRecord<unknown, unknown>
+    return { textOf, affectedBy, isPerPool, affected: addresses[name] as Map<string, unknown> }
   })
+  const ofEachTrade = kinds.filter(({ isPerPool }) => !isPerPool)
   const [{ blockTime }] = blocks as readonly [DecodedBlock]
   const laterPairs = new Map<string, number>()
   const trades = new LastTrades()
@@ -41,8 +42,8 @@ export function affectedKeysOf(
     const isLater = minuteOf(block.blockTime) > minuteOf(blockTime)
     // Event by event: the texts of its few addresses are cached, those of a whole minute are not.
     for (const { event } of block.entries) {
-      if (event.kind === 'trade' && trades.repeats(event)) continue
-      for (const { textOf, affectedBy, affected } of kinds)
+      const isRepeated = event.kind === 'trade' && trades.repeats(event)
+      for (const { textOf, affectedBy, affected } of isRepeated ? ofEachTrade : kinds)
         for (const address of affectedBy(event, cash)) {
           const text = textOf(address)
           if (affected.has(text)) continue
@@ -58,7 +59,7 @@ export function affectedKeysOf(
 class LastTrades {
   readonly #ofPools = new Map<string, Trade>()
 
-  /** Returns whether a trade affects the addresses of the one before in its pool. Nearly all trades of several blocks do. */
+  /** Returns whether a trade affects what the one before in its pool did (`isPerPool`). Nearly all trades of several blocks do. */
   repeats(trade: Trade): boolean {
     const pool = pubkeyMapKey(trade.pool)
     const before = this.#ofPools.get(pool)

@@ -39,6 +39,8 @@ export interface MarketRecord<Row, Address, S extends Shape = Shape> {
 export interface LatestRecord<Row, Address> extends MarketRecord<Row, Address, 'latest'> {
   /** The addresses whose row an event can change, or whose price the event needs. */
   readonly affectedBy: (event: ChainEvent, cash: CashList) => readonly Address[]
+  /** Trades with one pool, venue and pair of mints affect the same addresses, whoever trades: one of them is asked for all. */
+  readonly isPerPool: boolean
 }
 
 const byCursor = ({ cursor }: { readonly cursor: number }): string => String(cursor)
@@ -55,25 +57,25 @@ export const RECORDS = {
     ({ mint, cash, interval, candle: { ts } }) => ({ mint, cash, interval, ts }),
     ({ mint, cash, interval, ts }) => `${pairKey(mint, cash)}${interval}${ts}`
   ),
-  launches: latest<LaunchRow, Pubkey>((row) => row.mint, pubkeyMapKey, launchMints),
-  pairs: latest<PairRow, PairAddress>(
+  launches: latestPerPool<LaunchRow, Pubkey>((row) => row.mint, pubkeyMapKey, launchMints),
+  pairs: latestPerPool<PairRow, PairAddress>(
     (row) => row,
     ({ mint, cash }) => pairKey(mint, cash),
     pairsOf
   ),
   solPrices: series<SolPriceRow, number>((row) => row.minute, String),
   activity: series<ActivityHour, HourAddress>(({ of, owner, hour }) => ({ of, owner, hour }), hourText),
-  tokens: latest<TokenRow, Pubkey>(
+  tokens: latestPerPool<TokenRow, Pubkey>(
     (row) => row.mint,
     pubkeyMapKey,
     (event, cash) => listedMints(listingOf(event, cash))
   ),
-  pools: latest<PoolRow, Pubkey>(
+  pools: latestPerPool<PoolRow, Pubkey>(
     (row) => row.pool,
     pubkeyMapKey,
     (event) => (event.kind === 'trade' && isUnstated(event, 'pool') ? [] : [event.pool])
   ),
-  curves: latest<CurveRow, Pubkey>((row) => row.mint, pubkeyMapKey, curveMints),
+  curves: latestPerPool<CurveRow, Pubkey>((row) => row.mint, pubkeyMapKey, curveMints),
   totals: single<TotalsRow>(),
   log: list<LogEntry, LogAddress>(
     ({ channel, slot }) => ({ channel, slot }),
@@ -194,7 +196,13 @@ function latest<Row, Address>(
   textOf: (address: Address) => string,
   affectedBy: LatestRecord<Row, Address>['affectedBy']
 ): LatestRecord<Row, Address> {
-  return { shape: 'latest', addressOf, textOf, affectedBy }
+  return { shape: 'latest', addressOf, textOf, affectedBy, isPerPool: false }
+}
+
+function latestPerPool<Row, Address>(
+  ...declared: Parameters<typeof latest<Row, Address>>
+): LatestRecord<Row, Address> {
+  return { ...latest(...declared), isPerPool: true }
 }
 
 function single<Row>(): MarketRecord<Row, null, 'single'> {

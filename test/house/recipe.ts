@@ -60,7 +60,10 @@ export async function failureIn(
   let said = ''
   for await (const chunk of child.stdout) said += String(chunk)
   const [code] = (await once(child, 'close')) as [number | null]
-  return code === 0 ? '' : `${args.join(' ')} ended with ${code}:\n${said.slice(-20_000)}`
+  if (code === 0) return ''
+  // What passed would push out what failed.
+  const failed = said.replace(/^ *ok \d+ .*\n/gm, '')
+  return `${args.join(' ')} ended with ${code}:\n${failed.slice(-20_000)}`
 }
 
 /** As the runner of tests starts a file: the hooks of node-tap would take two fifths of the processor time. */

@@ -8,7 +8,7 @@ import { byName, MANY, type BlockRows } from '../../src/market/records.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingestAll, MemoryStore } from './memory-store.ts'
-import { anyChain, anyChainWithFallingTimes, OPTIONS } from './world.ts'
+import { anyChain, anyChainWithUnsteadyTimes, OPTIONS } from './world.ts'
 
 const encode = (rows: BlockRows) => encodeLog(rows, OPTIONS.cash)
 
@@ -58,7 +58,8 @@ const stateOf = ({ head, rows: { maps, singles } }: MemoryStore) => ({
 
 for (const [name, chains] of [
   ['rising', anyChain],
-  ['falling', anyChainWithFallingTimes]
+  // A refold starts at the time of a head, below which times fall by a minute at most (TIME_FALLS_MAX).
+  ['falling', anyChainWithUnsteadyTimes]
 ] as const) {
   t.test(`with ${name} times, blocks that come late leave a store as if they had come in time`, async (t) => {
     let rowsChanged = 0
