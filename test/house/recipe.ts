@@ -61,7 +61,7 @@ export async function failureIn(
   for await (const chunk of child.stdout) said += String(chunk)
   const [code] = (await once(child, 'close')) as [number | null]
   if (code === 0) return ''
-  // What passed would push out what failed.
+  // Lines of what passed would push out those of what failed.
   const failed = said.replace(/^ *ok \d+ .*\n/gm, '')
   return `${args.join(' ')} ended with ${code}:\n${failed.slice(-20_000)}`
 }
