@@ -19,6 +19,7 @@ import { heldMemory, INSPECTED, inspectorOf, saidByItself } from './held-memory.
 import { startMeasured } from './measured-process.ts'
 import { writeResult } from './result.ts'
 import { median } from './series.ts'
+import type { Order } from './stream/committing.ts'
 import type { Disturbance, DisturbanceReport } from './stream/disturbing-clients.ts'
 import { keyOf } from './stream/keys.ts'
 import { storeOtherTenant } from './stream/other-tenant.ts'
@@ -66,9 +67,11 @@ async function measure(quota: Quota): Promise<object> {
   })
   const { url } = server
   const disturbing = new Disturbing(url)
-  const good = new GoodTenant((slot) =>
-    server.send(JSON.stringify({ slot, shape: { channels: 1, burst: GOOD.burst } }))
-  )
+  const tell = (order: Order): void => server.send(JSON.stringify(order))
+  const good = new GoodTenant((slot) => {
+    tell({ kind: 'prepare', blocks: [{ slot, shape: { channels: 1, burst: GOOD.burst } }] })
+    tell({ kind: 'commit' })
+  })
   const health = async (): Promise<Health> =>
     (await (await fetch(`${url}/v1/stream/health`)).json()) as Health
   const round = async (): Promise<Round> => {
