@@ -1,20 +1,27 @@
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
-import { damageText, type DamagedKeys, type DamagedRange } from './damaged-keys.ts'
+import type { DamagedKeys } from './damaged-keys.ts'
+import { CORRUPTION, damaged, KEY, passed, type Named } from './damaged-reads.ts'
 import type { Level } from './level.ts'
 import { cachedFactText } from './cached-fact.ts'
 import type { CachedFact } from './cached-fact.ts'
 import { keyAfter, keyText } from '../codec/keys.ts'
 import type { Key, KeyRange } from '../codec/keys.ts'
 import { Packed } from './packed.ts'
-import { contentsOf, unpackRecord } from '../codec/record.ts'
+import { contentsOf, decoded, unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 /** Maximum records that the engine hands over at a time: bounds the work in one turn of the event loop. */
 const CHUNK_RECORDS_MAX = 1_000
 const CHUNK_BYTES_MAX = 128 * 2 ** 10
+
+/** The engine's encodings of `Level`, stated so that it need not copy the options of each read. */
+const FORMATS = { keyEncoding: 'buffer', valueEncoding: 'view' } as const
+
+/** Decodes the contents of a record. */
+type Decode<T> = (contents: Uint8Array) => T
 
 export interface ScanOptions {
   readonly reverse?: boolean
@@ -35,6 +42,7 @@ export class View {
   readonly #hot: SecondChanceCache<unknown>
   readonly #damaged: DamagedKeys
   readonly #snapshot: ReturnType<Level['snapshot']>
+  readonly #pointRead: typeof FORMATS & { readonly snapshot: ReturnType<Level['snapshot']> }
   #readers = 0
   #retired = false
 
@@ -43,6 +51,7 @@ export class View {
     this.#hot = hot
     this.#damaged = damaged
     this.#snapshot = level.snapshot()
+    this.#pointRead = { ...FORMATS, snapshot: this.#snapshot }
     this.head = head
   }
 
@@ -67,10 +76,14 @@ export class View {
 
   /** A value that is in memory; null if the key is known to be absent, undefined if nothing is known. */
   hot<T>(kind: RecordKind<T>, key: Key): T | null | undefined {
-    if (!this.newest) return undefined
-    const known = this.#hot.get(keyText(key))
-    if (known instanceof Packed) return this.#decoded(kind, key, known.bytes(), true)
-    return known as T | null | undefined
+    return this.newest ? this.#hotAt(kind, key, keyText(key)) : undefined
+  }
+
+  #hotAt<T>(kind: RecordKind<T>, key: Key, text: string, decode?: Decode<T>): T | null | undefined {
+    const known = this.#hot.get(text)
+    if (!(known instanceof Packed)) return known as T | null | undefined
+    if (known.isReadOften()) return this.#decoded(kind, key, known.bytes(), true)
+    return this.#unpacked(kind, key, known.bytes(), decode)
   }
 
   /** Reads a fact from memory; undefined if it is not cached. */
@@ -87,10 +100,22 @@ export class View {
    * The value of a key, or null. A value that is not cached is read synchronously. That takes at worst a
    * tenth of a millisecond, if the table is not in the system's page cache. Otherwise it takes a third of the time that a
    * read on the engine's threads costs this thread.
+   *
+   * It is then cached as bytes, which the next reads decode (`Packed`).
    */
   get<T>(kind: RecordKind<T>, key: Key): T | null {
-    const known = this.hot(kind, key)
-    return known === undefined ? this.#read(kind, key) : known
+    return this.getPart(kind, key)
+  }
+
+  /** The value of a key, as `get`. One that is not cached decoded is read by `decode`, which may leave sections of it empty. */
+  getPart<T>(kind: RecordKind<T>, key: Key, decode?: Decode<T>): T | null {
+    const text = keyText(key)
+    const known = this.newest ? this.#hotAt(kind, key, text, decode) : undefined
+    if (known !== undefined) return known
+    const bytes = this.#bytes(kind, key)
+    const value = bytes === undefined ? null : this.#unpacked(kind, key, bytes, decode)
+    this.#keepBytes(text, bytes)
+    return value
   }
 
   /**
@@ -98,17 +123,14 @@ export class View {
    * as bytes: for readers that decode it each time, and only the fields that they need.
    */
   contents<T>(kind: RecordKind<T>, key: Key): Uint8Array | { readonly value: T } | null {
-    const known = this.newest ? this.#hot.get(keyText(key)) : undefined
+    const text = keyText(key)
+    const known = this.newest ? this.#hot.get(text) : undefined
     if (known instanceof Packed) return contentsOf(kind, key, known.bytes())
     if (known !== undefined) return known === null ? null : { value: known as T }
     const bytes = this.#bytes(kind, key)
-    if (bytes === undefined) {
-      this.#found(kind, key, undefined)
-      return null
-    }
     try {
-      const contents = contentsOf(kind, key, bytes)
-      if (this.newest) this.#hot.set(keyText(key), new Packed(bytes), bytes.length)
+      const contents = bytes === undefined ? null : contentsOf(kind, key, bytes)
+      this.#keepBytes(text, bytes)
       return contents
     } catch (error) {
       if (error instanceof ServiceError) this.#damaged.meet(error.detail)
@@ -139,7 +161,7 @@ export class View {
         this.#assertSound(kind, passed(range, entries.at(-1)?.[0], reverse))
         if (entries.length === 0) return
         for (const [key, bytes] of entries)
-          yield [key, this.hot(kind, key) ?? this.#decoded(kind, key, bytes, options.keep ?? false)]
+          yield [key, this.hot(kind, key) ?? this.#scanned(kind, key, bytes, options.keep ?? false)]
       }
     } finally {
       await iterator.close()
@@ -173,9 +195,11 @@ export class View {
   }
 
   /** Decodes the bytes of a key. If they are not its record, that counts as damage from then on. */
-  #unpacked<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
+  #unpacked<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array, decode?: Decode<T>): T {
     try {
-      return unpackRecord(kind, key, bytes)
+      if (decode === undefined) return unpackRecord(kind, key, bytes)
+      const contents = contentsOf(kind, key, bytes)
+      return decoded(kind, key, () => decode(contents))
     } catch (error) {
       if (error instanceof ServiceError) this.#damaged.meet(error.detail)
       throw error
@@ -190,16 +214,18 @@ export class View {
     return keys
   }
 
-  #read<T>(kind: RecordKind<T>, key: Key): T | null {
-    return this.#found(kind, key, this.#bytes(kind, key))
+  /** Caches the bytes that the engine has of a key; undefined if it has none. */
+  #keepBytes(text: string, bytes: Uint8Array | undefined): void {
+    if (!this.newest) return
+    if (bytes === undefined) this.#hot.set(text, null, 0)
+    else this.#hot.set(text, new Packed(bytes), bytes.length)
   }
 
   #bytes(kind: Named, key: Key): Uint8Array<ArrayBuffer> | undefined {
     const damage = this.#damaged.at(key)
     if (damage !== null) throw damaged(kind, damage)
     try {
-      const options = { snapshot: this.#snapshot }
-      return this.#level.getSync<Key, Uint8Array<ArrayBuffer>>(key, options)
+      return this.#level.getSync<Key, Uint8Array<ArrayBuffer>>(key, this.#pointRead)
     } catch (cause) {
       throw this.#unreadable(kind, cause)
     }
@@ -230,6 +256,12 @@ export class View {
     if (bytes !== undefined) return this.#decoded(kind, key, bytes, keep)
     if (keep && this.newest) this.#hot.set(keyText(key), null, 0)
     return null
+  }
+
+  #scanned<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array, keep: boolean): T {
+    const value = this.#unpacked(kind, key, bytes)
+    if (keep) this.#keepBytes(keyText(key), bytes)
+    return value
   }
 
   #decoded<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array, keep: boolean): T {
@@ -264,27 +296,4 @@ export class View {
     // A snapshot that cannot be closed ends with the engine.
     this.#snapshot.close().catch(() => undefined)
   }
-}
-
-/** The engine's code for a file that makes no sense; its message names the file. */
-const CORRUPTION = 'LEVEL_CORRUPTION'
-
-interface Named {
-  readonly name: string
-}
-
-const KEY: Named = { name: 'a key' }
-
-/** The part of a range up to the last key read; the whole range if there was no further key. */
-function passed({ gte, lt }: KeyRange, last: Key | undefined, reverse: boolean): KeyRange {
-  if (last === undefined) return { gte, lt }
-  return reverse ? { gte: last, lt } : { gte, lt: keyAfter(last) }
-}
-
-function damaged(kind: Named, range: DamagedRange): ServiceError {
-  const what = `${kind.name} cannot be read: ${damageText(range)}`
-  return new ServiceError(
-    ERRORS.STORAGE_UNAVAILABLE,
-    `${what}; stop the service and run \`npx millrace repair\``
-  )
 }

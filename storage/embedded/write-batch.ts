@@ -18,7 +18,7 @@ export class WriteBatch {
     this.#engine = level.batch()
   }
 
-  /** Writes a caller's value. Memory keeps its bytes until the first read, so that it holds no buffer of a block. */
+  /** Writes a caller's value. Memory keeps its bytes until it is read often, so that it holds no buffer of a block. */
   put<T>(kind: RecordKind<T>, key: Key, value: T): void {
     const packed = new Packed(this.#write(kind, key, value))
     this.#hold(key, packed, packed.length)
