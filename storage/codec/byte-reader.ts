@@ -74,6 +74,11 @@ export class ByteReader {
     }
   }
 
+  /** Skips an amount or a count. */
+  skipAmount(): void {
+    while (this.byte() >= 128);
+  }
+
   /** Reads an amount as a number; LARGE for an amount of 2^53 or more. */
   safeAmount(): number {
     const amount = this.count()

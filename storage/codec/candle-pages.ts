@@ -1,9 +1,7 @@
 import { intervalSeconds } from '../../src/market/buckets.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
-import type { CandleStore, CandleUpsert } from '../port.ts'
+import type { CandleRange, CandleUpsert } from '../port.ts'
 import type { OpenCandles } from './candle.ts'
-
-export type CandleRange = Parameters<CandleStore['range']>[3]
 
 /** Buckets of a page. A request for 300 candles of a busy pair reads five or six values. */
 export const PAGE_BUCKETS = 64

@@ -1,6 +1,6 @@
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { Candle, Interval, Ohlc } from '../../src/market/rows.ts'
-import type { ByteReader } from './byte-reader.ts'
+import { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { intervalCodes } from './codes.ts'
 import type { RecordKind } from './record.ts'
@@ -35,8 +35,13 @@ export const openCandlesKind: RecordKind<OpenCandles> = {
 export const candlePageKind: RecordKind<readonly Candle[]> = {
   name: 'candle page',
   write: writeCandles,
-  read: readCandles,
+  read: (source) => readCandles(source),
   weigh: (candles) => candles.length * CANDLE_WEIGHT
+}
+
+/** Reads the candles of a page with the prices in one currency. The others are NaN. */
+export function candlesIn(contents: Uint8Array, currency: 'native' | 'usd'): readonly Candle[] {
+  return readCandles(new ByteReader(contents), currency)
 }
 
 function writeOpenCandles(out: ByteWriter, open: OpenCandles): void {
@@ -64,9 +69,10 @@ function writeCandles(out: ByteWriter, candles: readonly Candle[]): void {
   candles.forEach((candle, i) => writeCandle(out, candle, candles[i - 1] ?? null))
 }
 
-function readCandles(source: ByteReader): Candle[] {
+function readCandles(source: ByteReader, currency?: 'native' | 'usd'): Candle[] {
   const candles: Candle[] = []
-  while (!source.atEnd) candles.push(readCandle(source, candles.at(-1) ?? null))
+  let before: Candle | null = null
+  while (!source.atEnd) candles.push((before = readCandle(source, before, currency)))
   return candles
 }
 
@@ -87,18 +93,20 @@ function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): vo
   if (flags & UNPRICED) out.count(candle.unpriced!)
 }
 
-function readCandle(source: ByteReader, before: Candle | null): Candle {
+function readCandle(source: ByteReader, before: Candle | null, currency?: 'native' | 'usd'): Candle {
   const ts = source.offset() + (before?.ts ?? 0)
   const flags = source.byte()
   if (flags === REPEATED && before !== null) return { ...before, ts }
-  const native = flags & NATIVE ? readOhlc(source) : null
-  const usd = flags & USD ? readOhlc(source) : null
+  const readNative = currency === 'usd' ? skipOhlc : readOhlc
+  const readUsd = currency === 'native' ? skipOhlc : readOhlc
+  const native = flags & NATIVE ? readNative(source) : null
+  const usd = flags & USD ? readUsd(source) : null
   const candle: Candle = {
     ts,
     native,
     usd,
-    nativeRaw: flags & NATIVE_RAW ? readOhlc(source) : flags & NATIVE_RAW_SAME ? native : null,
-    usdRaw: flags & USD_RAW ? readOhlc(source) : flags & USD_RAW_SAME ? usd : null,
+    nativeRaw: flags & NATIVE_RAW ? readNative(source) : flags & NATIVE_RAW_SAME ? native : null,
+    usdRaw: flags & USD_RAW ? readUsd(source) : flags & USD_RAW_SAME ? usd : null,
     volumeToken: source.amount(),
     volumeCash: source.amount(),
     volumeMicroUsd: source.amount(),
@@ -144,6 +152,14 @@ function writeOhlc(out: ByteWriter, prices: Ohlc): void {
 
 function readOhlc(source: ByteReader): Ohlc {
   return { open: source.float(), high: source.float(), low: source.float(), close: source.float() }
+}
+
+const UNREAD: Ohlc = { open: NaN, high: NaN, low: NaN, close: NaN }
+const OHLC_BYTES = 4 * 8
+
+function skipOhlc(source: ByteReader): Ohlc {
+  source.skip(OHLC_BYTES)
+  return UNREAD
 }
 
 function sameOhlc(a: Ohlc | null, b: Ohlc | null): boolean {

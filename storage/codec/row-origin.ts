@@ -11,7 +11,8 @@ export type RowBefore = Pick<RowOrigin, 'cursor' | 'blockTime' | 'signature'>
 /** Encodes rows of a kind one after another, each relative to the previous row, which is null for the first. */
 export interface RowCodec<Row, Before = RowBefore> {
   write(out: ByteWriter, row: Row, before: Before | null, keys: KeyTable): void
-  read(source: ByteReader, before: Before | null, keys: KeyTable): Row
+  /** `unused` are bits of the codec for sections of a row that the reader does not use, which stay empty; none by default. */
+  read(source: ByteReader, before: Before | null, keys: KeyTable, unused?: number): Row
   /** Returns what the bytes of the next row depend on. It holds no buffer of the row. */
   beforeOf(row: Row): Before
 }

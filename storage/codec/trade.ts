@@ -1,13 +1,15 @@
-import type { Fee, StatedCurve, TradeReserves, TradeVaults } from '../../src/chain/events.ts'
+import type { TradeReserves, TradeVaults } from '../../src/chain/events.ts'
 import { POSITIONS_PER_SLOT } from '../../src/market/cursor.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
+import type { TradeSection } from '../port.ts'
 import { isAlike, priceIn, readAlike, tradeBeforeOf, writeAlike, type TradeBefore } from './alike-trade.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
-import { commitmentCodes, feeKindCodes, venueCodes } from './codes.ts'
+import { commitmentCodes, venueCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
 import { writeRowOrigin } from './row-origin.ts'
 import type { RowCodec } from './row-origin.ts'
+import { readFees, readStatedCurve, skipFees, writeFees, writeStatedCurve } from './trade-details.ts'
 
 /** Bits of a row's flags: the fields that are present, and the small closed choices. */
 const EXACT_IN = 1
@@ -38,12 +40,22 @@ const SAME_CASH_USD = 131_072
 const SAME_AMOUNTS = 262_144
 /** The price is that of the amounts, which are exact. */
 const PRICE_OF_AMOUNTS = 524_288
+const SIGNATURE_BYTES = 64
 const RARE_FACTS = STATED_CURVE | VAULT_IN | VAULT_OUT | UNSTATED_FACTS
-/** Facts in the order of their bits; a bit is set if the fact is stated. */
-const CURVE_FACTS = ['forSale', 'targetQuote', 'sqrtPrice'] as const
 
 /** Begins a row that is like the one before (`alike-trade.ts`). Other rows begin with the distance of their cursors. */
 const ALIKE = 0
+
+/** Bits of the sections of a trade that a reader does not use. */
+const UNUSED = { signature: 1, traderAmounts: 2, details: 4 } as const satisfies Record<TradeSection, number>
+const NO_SIGNATURE = new Uint8Array(0)
+
+/** Returns the bits of unused sections for `tradeCodec.read`. */
+export function unusedBits(unused: ReadonlySet<TradeSection> | undefined): number {
+  let bits = 0
+  if (unused !== undefined) for (const section of unused) bits |= UNUSED[section]
+  return bits
+}
 
 type TradeCodec = RowCodec<TradeRow, TradeBefore>
 
@@ -108,14 +120,19 @@ function writeTrade(
   if (row.unstated !== undefined) out.count(row.unstated)
 }
 
-function readTrade(source: ByteReader, before: TradeBefore | null, keys: KeyTable): TradeRow {
+function readTrade(source: ByteReader, before: TradeBefore | null, keys: KeyTable, unused = 0): TradeRow {
   const step = source.count()
   if (step === ALIKE && before !== null) return readAlike(source, before, keys)
   // The fields of `readRowOrigin` again: to spread its object into the row takes a third of the time of reading one.
   const cursor = step + (before?.cursor ?? 0)
   const slot = source.offset() + Math.floor(cursor / POSITIONS_PER_SLOT)
   const blockTime = source.offset() + (before?.blockTime ?? 0)
-  const signature = source.byte() === 1 && before !== null ? before.signature : source.fixed(64)
+  const signature =
+    source.byte() === 1 && before !== null
+      ? before.signature
+      : unused & UNUSED.signature
+        ? unread(source)
+        : source.fixed(SIGNATURE_BYTES)
   const txIndex = source.count()
   const ixIndex = source.count()
   const innerIxIndex = source.optionalCount()
@@ -134,6 +151,8 @@ function readTrade(source: ByteReader, before: TradeBefore | null, keys: KeyTabl
   const inAmount = source.amount()
   const outAmount = source.amount()
   const cashSide = flags & CASH_IN ? 'in' : flags & CASH_OUT ? 'out' : null
+  const isTraderRead = (unused & UNUSED.traderAmounts) === 0
+  const areDetailsRead = (unused & UNUSED.details) === 0
   const row: TradeRow = {
     cursor,
     slot,
@@ -155,10 +174,15 @@ function readTrade(source: ByteReader, before: TradeBefore | null, keys: KeyTabl
     outDecimals,
     inAmount,
     outAmount,
-    traderIn: flags & SAME_AMOUNTS ? inAmount : source.amount(),
-    traderOut: flags & SAME_AMOUNTS ? outAmount : source.amount(),
-    fees: readFees(source, keys),
-    reserves: flags & RESERVES ? readReserves(source, flags) : null,
+    traderIn: flags & SAME_AMOUNTS ? inAmount : isTraderRead ? source.amount() : skipped(source),
+    traderOut: flags & SAME_AMOUNTS ? outAmount : isTraderRead ? source.amount() : skipped(source),
+    fees: areDetailsRead ? readFees(source, keys) : skipFees(source, keys),
+    reserves:
+      (flags & RESERVES) === 0
+        ? null
+        : areDetailsRead
+          ? readReserves(source, flags)
+          : skipReserves(source, flags),
     exact: flags & EXACT_IN ? 'in' : flags & EXACT_OUT ? 'out' : null,
     cashSide,
     price:
@@ -224,22 +248,6 @@ function readVaults(source: ByteReader, flags: number, keys: KeyTable): TradeVau
   }
 }
 
-function writeFees(out: ByteWriter, fees: readonly Fee[], keys: KeyTable): void {
-  out.count(fees.length)
-  for (const fee of fees) {
-    out.byte(feeKindCodes.codeOf(fee.kind))
-    keys.write(out, fee.mint)
-    out.amount(fee.amount)
-  }
-}
-
-function readFees(source: ByteReader, keys: KeyTable): Fee[] {
-  const fees: Fee[] = []
-  for (let left = source.count(); left > 0; left--)
-    fees.push({ kind: feeKindCodes.wordOf(source.byte()), mint: keys.read(source), amount: source.amount() })
-  return fees
-}
-
 function writeReserves(out: ByteWriter, reserves: TradeReserves): void {
   if (reserves.in !== undefined) out.amount(reserves.in)
   if (reserves.out !== undefined) out.amount(reserves.out)
@@ -265,16 +273,17 @@ function readReserves(source: ByteReader, flags: number): TradeReserves {
   }
 }
 
-function writeStatedCurve(out: ByteWriter, stated: StatedCurve): void {
-  out.byte(CURVE_FACTS.reduce((bits, name, i) => (stated[name] === undefined ? bits : bits | (1 << i)), 0))
-  for (const name of CURVE_FACTS) if (stated[name] !== undefined) out.amount(stated[name])
+function skipReserves(source: ByteReader, flags: number): null {
+  for (let bit = RESERVE_IN; bit <= VIRTUAL_OUT; bit *= 2) if (flags & bit) source.skipAmount()
+  return null
 }
 
-function readStatedCurve(source: ByteReader): StatedCurve {
-  const bits = source.byte()
-  const stated: { -readonly [Name in keyof StatedCurve]: StatedCurve[Name] } = {}
-  CURVE_FACTS.forEach((name, i) => {
-    if (bits & (1 << i)) stated[name] = source.amount()
-  })
-  return stated
+function skipped(source: ByteReader): bigint {
+  source.skipAmount()
+  return 0n
+}
+
+function unread(source: ByteReader): Uint8Array {
+  source.skip(SIGNATURE_BYTES)
+  return NO_SIGNATURE
 }

@@ -1,14 +1,21 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { bucketAt } from '../../src/market/candles.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
-import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
+import { candlePageKind, candlesIn, openCandlesKind } from '../codec/candle.ts'
 import { PAGE_BUCKETS, pageAt, takeNewest } from '../codec/candle-pages.ts'
-import type { CandleRange } from '../codec/candle-pages.ts'
+import type { CandleRange } from '../port.ts'
 import { amendCandles } from './candle-amendments.ts'
 import { knownPages, type KnownPages } from './candle-pages.ts'
 import { stageCandles } from './candle-staging.ts'
 import type { Database } from './database.ts'
-import { candlePageKey, keyAfter, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
+import {
+  candlePageKey,
+  keyAfter,
+  openCandlesKey,
+  pageOfCandleKey,
+  seriesKey,
+  type Key
+} from '../codec/keys.ts'
 import type { RecordTable } from './record-table.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
@@ -33,7 +40,7 @@ export function candleTable(database: Database): RecordTable<'candles'> {
     port: {
       get: (at) => database.read((view) => bucketAt(at, candleAt(view, at, at.ts))),
       range: (mint, cash, interval, range) =>
-        database.read((view) => candlesIn(view, { mint, cash, interval }, range))
+        database.read((view) => rangeOf(view, { mint, cash, interval }, range))
     },
     stage: (view, batch, { candles }) => stageCandles(view, batch, candles),
     amend: (view, batch, { candles }) => amendCandles(view, batch, candles)
@@ -48,7 +55,7 @@ function candleAt(view: View, series: Series, ts: number): Candle | null {
   return page?.find((candle) => candle.ts === ts) ?? null
 }
 
-function candlesIn(view: View, series: Series, range: CandleRange): MaybePromise<Candle[]> {
+function rangeOf(view: View, series: Series, range: CandleRange): MaybePromise<Candle[]> {
   const newest = newestCandle(view, series)
   if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
   const found = newest.ts < range.to ? [newest] : []
@@ -108,7 +115,7 @@ function byNumber(
   let since = pages.first
   for (let number = pages.last, absent = 0, reads = 0; number >= pages.first; number--, reads++) {
     if (absent > ABSENT_PAGES_MAX || reads === PAGES_BY_NUMBER_MAX) return null
-    const page = view.get(candlePageKind, candlePageKey(series, number))
+    const page = candlePage(view, candlePageKey(series, number), range)
     if (page === null) {
       absent++
       continue
@@ -120,6 +127,13 @@ function byNumber(
   }
   rememberPages(view, series, pages, { pages: seen, since })
   return candles
+}
+
+/** A page; one that is not cached has the prices that the range uses. */
+function candlePage(view: View, key: Key, { currency }: CandleRange): readonly Candle[] | null {
+  return currency === undefined
+    ? view.get(candlePageKind, key)
+    : view.getPart(candlePageKind, key, (contents) => candlesIn(contents, currency))
 }
 
 /** The candles of a range, oldest first, from the disk. */

@@ -3,7 +3,9 @@ import { eventCursor } from '../../src/market/cursor.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import { poolEventCodec } from '../codec/pool-event.ts'
 import { RowPages } from './row-pages.ts'
-import { compactTradeCodec, tradeCodec } from '../codec/trade.ts'
+import type { RowRequest } from './row-page-reader.ts'
+import { compactTradeCodec, tradeCodec, unusedBits } from '../codec/trade.ts'
+import type { TradePageRequest } from '../port.ts'
 import type { Database } from './database.ts'
 import type { RecordTable } from './record-table.ts'
 
@@ -22,12 +24,16 @@ export const compactTradePages = new RowPages('t', 'trade page', compactTradeCod
 export const walletPages = new RowPages('w', 'wallet page', tradeCodec, WALLET_PAGE_ROWS)
 export const poolEventPages = new RowPages('e', 'pool event page', poolEventCodec, PAGE_ROWS)
 
+/** Returns a request for pages of trades. */
+export const tradeRequest = ({ unused, ...page }: TradePageRequest): RowRequest =>
+  unused === undefined ? page : { ...page, unusedBits: unusedBits(unused) }
+
 /** Trades by mint, and by the wallet that made them. */
 export function tradeTable(database: Database): RecordTable<'trades'> {
   return {
     port: {
-      ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
-      ofWallet: (wallet, page) => database.read((view) => walletPages.read(view, wallet, page))
+      ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, tradeRequest(page))),
+      ofWallet: (wallet, page) => database.read((view) => walletPages.read(view, wallet, tradeRequest(page)))
     },
     async stage(view, batch, block) {
       await tradePages.stage(view, batch, block.trades, (row) => row.mint)

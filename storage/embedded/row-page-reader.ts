@@ -8,7 +8,7 @@ import { decoded, type RecordKind } from '../codec/record.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
 import { horizonOf } from './horizon.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import { rowAt, type RowPage } from './row-page.ts'
+import { partialPage, rowAt, type RowPage } from './row-page.ts'
 import type { View } from './view.ts'
 
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
@@ -16,6 +16,9 @@ const CURSOR_MAX = Number.MAX_SAFE_INTEGER
 const SKIPPED_PAGES_MAX = 64
 /** Pages that are read between two turns of other work, about 40 µs each. */
 export const PAGES_PER_TURN = 64
+
+/** A page request of a list, with the sections of a row that the reader does not use, as bits of its codec. */
+export type RowRequest = PageRequest & { readonly unusedBits?: number }
 
 /** Reads the lists of `RowPages`: the newest rows from page to page, the oldest ones by their keys. */
 export class RowPageReader<Row extends Before & { readonly cursor: number }, Before> {
@@ -36,8 +39,8 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
     this.#kind = kind
   }
 
-  /** Rows of an owner, `limit` at most, in the requested order. */
-  read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
+  /** Rows of an owner, `limit` at most, in the requested order. Unused sections of them may be empty. */
+  read(view: View, owner: Pubkey, page: RowRequest): MaybePromise<Row[]> {
     const kept = withinRetention(page, horizonOf(view).cursor)
     if (kept.limit <= 0) return []
     return kept.order === 'desc'
@@ -65,17 +68,22 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
     return page.value.rows.find((row) => row.cursor === cursor) ?? null
   }
 
+  #page(view: View, key: Key, unused: number): RowPage<Row> | null {
+    if (unused === 0) return view.get(this.#kind, key)
+    return view.getPart(this.#kind, key, (contents) => partialPage(this.#codec, contents, unused))
+  }
+
   /** A page that others name; null if it is past the retention and deleted. */
-  pageAt(view: View, key: Key): RowPage<Row> | null {
-    const page = view.get(this.#kind, key)
+  pageAt(view: View, key: Key, unused = 0): RowPage<Row> | null {
+    const page = this.#page(view, key, unused)
     if (page === null && cursorOfPageKey(key) < horizonOf(view).cursor) return null
     if (page === null) throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `a ${this.#kind.name} is missing`)
     return page
   }
 
   /** Reads from page to page back from the open one. Skips newer pages as long as they are cached. */
-  #newest(view: View, owner: Pubkey, query: PageRequest): MaybePromise<Row[]> {
-    let page = view.get(this.#kind, openPageKey(this.#list, owner))
+  #newest(view: View, owner: Pubkey, query: RowRequest): MaybePromise<Row[]> {
+    let page = this.#page(view, openPageKey(this.#list, owner), query.unusedBits ?? 0)
     const { from = Infinity } = query
     for (let skipped = 0; page !== null && page.rows[0]!.cursor >= from; skipped++) {
       if (page.older === null) return []
@@ -88,10 +96,10 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
   }
 
   /** Reads from the last page that begins before `from`. */
-  async #newestBelow(view: View, owner: Pubkey, query: PageRequest, from: number): Promise<Row[]> {
+  async #newestBelow(view: View, owner: Pubkey, query: RowRequest, from: number): Promise<Row[]> {
     const range = { gte: pageKey(this.#list, owner, 0), lt: pageKey(this.#list, owner, Math.max(from, 0)) }
     const key = await view.lastKey(range)
-    const page = key === null ? null : this.pageAt(view, key)
+    const page = key === null ? null : this.pageAt(view, key, query.unusedBits)
     return page === null ? [] : this.#readBackward(view, owner, page, query, [])
   }
 
@@ -99,12 +107,12 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
     view: View,
     owner: Pubkey,
     first: RowPage<Row>,
-    query: PageRequest,
+    query: RowRequest,
     rows: Row[]
   ): MaybePromise<Row[]> {
     let page = first
     for (let read = 1; !takeNewest(rows, page, query) && page.older !== null; read++) {
-      const older = this.pageAt(view, pageKey(this.#list, owner, page.older))
+      const older = this.pageAt(view, pageKey(this.#list, owner, page.older), query.unusedBits)
       if (older === null) return rows
       page = older
       if (read === PAGES_PER_TURN)
@@ -145,7 +153,7 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
 }
 
 /** Limits a request to rows within the retention. */
-function withinRetention(page: PageRequest, horizon: number): PageRequest {
+function withinRetention(page: RowRequest, horizon: number): RowRequest {
   if (horizon === 0) return page
   return page.order === 'desc'
     ? { ...page, until: Math.max(page.until ?? 0, horizon) }

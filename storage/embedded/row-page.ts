@@ -105,6 +105,17 @@ export function rowPageKind<Row extends Before, Before>(
   }
 }
 
+/** Returns the rows of a page's contents without sections that the reader does not use, as bits of the codec. */
+export function partialPage<Row extends Before, Before>(
+  codec: RowCodec<Row, Before>,
+  contents: Uint8Array,
+  unused: number
+): RowPage<Row> {
+  const source = new ByteReader(contents)
+  const older = source.optionalCount()
+  return closedPage({ rows: readRows(codec, source, null, unused).rows, older })
+}
+
 /** Returns the row of a page's contents with a cursor, or null. Later rows are not decoded. */
 export function rowAt<Row extends Before & { readonly cursor: number }, Before>(
   codec: RowCodec<Row, Before>,
@@ -125,13 +136,14 @@ export function rowAt<Row extends Before & { readonly cursor: number }, Before>(
 export function readRows<Row extends Before, Before>(
   codec: RowCodec<Row, Before>,
   source: ByteReader,
-  page: RowPage<Row> | null
+  page: RowPage<Row> | null,
+  unused = 0
 ): { rows: Row[]; keys: readonly Pubkey[] } {
   const keys = new KeyTable(page?.keys)
   const rows: Row[] = []
   let before: Row | null = page?.rows.at(-1) ?? null
   while (!source.atEnd) {
-    const row = codec.read(source, before, keys)
+    const row = codec.read(source, before, keys, unused)
     rows.push(row)
     before = row
   }

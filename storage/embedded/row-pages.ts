@@ -1,7 +1,6 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Edit } from '../../src/market/amendment.ts'
-import type { PageRequest } from '../port.ts'
 import {
   addressIn,
   cursorOfPageKey,
@@ -16,7 +15,7 @@ import { unpackRecord, type RecordKind } from '../codec/record.ts'
 import { appendedTo, endOf, type PageEnd } from './page-end.ts'
 import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
-import { PAGES_PER_TURN, RowPageReader } from './row-page-reader.ts'
+import { PAGES_PER_TURN, RowPageReader, type RowRequest } from './row-page-reader.ts'
 import type { RowBefore, RowCodec } from '../codec/row-origin.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
@@ -115,7 +114,7 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
   }
 
   /** Rows of an owner, `limit` at most, in the requested order. */
-  read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
+  read(view: View, owner: Pubkey, page: RowRequest): MaybePromise<Row[]> {
     return this.#reader.read(view, owner, page)
   }
 

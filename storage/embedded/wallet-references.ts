@@ -7,7 +7,7 @@ import type { PageRequest } from '../port.ts'
 import type { CachedFact } from './cached-fact.ts'
 import type { Database } from './database.ts'
 import type { RecordTable } from './record-table.ts'
-import { isMade, compactTradePages, walletPages } from './row-lists.ts'
+import { isMade, compactTradePages, tradeRequest, walletPages } from './row-lists.ts'
 import { RowPages } from './row-pages.ts'
 import type { View } from './view.ts'
 
@@ -42,7 +42,7 @@ export function archivedTradeTable(database: Database): RecordTable<'trades'> {
   }
   return {
     port: {
-      ofMint: (mint, page) => database.read((view) => compactTradePages.read(view, mint, page)),
+      ofMint: (mint, page) => database.read((view) => compactTradePages.read(view, mint, tradeRequest(page))),
       ofWallet: (wallet, page) => database.read((view) => tradesOf(view, wallet, page))
     },
     stage,

@@ -60,11 +60,22 @@ export interface PageRequest {
   readonly limit: number
 }
 
+/**
+ * A section of a trade that some readers do not use: the signature, the trader's amounts (`traderIn`, `traderOut`), or the
+ * fees, reserves and route.
+ */
+export type TradeSection = 'signature' | 'traderAmounts' | 'details'
+
+export interface TradePageRequest extends PageRequest {
+  /** Sections that the reader does not use. A store may leave them empty: no bytes, 0, no fees, null. */
+  readonly unused?: ReadonlySet<TradeSection> | undefined
+}
+
 export interface TradeStore {
   /** Rows listed under a mint, in cursor order; `limit` rows at most. An unknown mint has none. */
-  ofMint(mint: Pubkey, page: PageRequest): Promise<TradeRow[]>
+  ofMint(mint: Pubkey, page: TradePageRequest): Promise<TradeRow[]>
   /** Rows whose user is the wallet, in cursor order. A trade without a cash side gives the row of the mint paid in. */
-  ofWallet(wallet: Pubkey, page: PageRequest): Promise<TradeRow[]>
+  ofWallet(wallet: Pubkey, page: TradePageRequest): Promise<TradeRow[]>
 }
 
 export interface PoolEventStore {
@@ -100,14 +111,18 @@ export interface LogStore {
   read(channel: LogChannel, page: LogPage): Promise<LogEntry[]>
 }
 
+/** Selects buckets with from ≤ ts < to, the newest `limit` of them. */
+export interface CandleRange {
+  readonly from: number
+  readonly to: number
+  readonly limit: number
+  /** The only prices that the reader uses. A store may return NaN for the others; null stays null. */
+  readonly currency?: 'native' | 'usd'
+}
+
 export interface CandleStore extends RecordStore<'candles'> {
-  /** Buckets with from ≤ ts < to, the newest `limit` of them, oldest first. */
-  range(
-    mint: Pubkey,
-    cash: Pubkey,
-    interval: Interval,
-    range: { readonly from: number; readonly to: number; readonly limit: number }
-  ): Promise<Candle[]>
+  /** Buckets of a range, oldest first. */
+  range(mint: Pubkey, cash: Pubkey, interval: Interval, range: CandleRange): Promise<Candle[]>
 }
 
 export interface LaunchStore extends RecordStore<'launches'> {

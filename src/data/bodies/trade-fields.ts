@@ -7,6 +7,7 @@ import { secondsText } from '../../kernel/http/time.ts'
 import { humanAmount } from '../../market/amount.ts'
 import type { CashList } from '../../market/cash.ts'
 import type { TradeRow } from '../../market/rows.ts'
+import type { TradeSection } from '../../../storage/port.ts'
 import type { TRADE, WALLET_TRADE } from './trade-schema.ts'
 import { tradeBody, walletTradeBody } from './trade.ts'
 
@@ -88,37 +89,62 @@ const FIELDS: FieldRenderers<WalletTradeBody> = {
 }
 
 /** Renders trades with the fields that a request selects, or whole. */
+export interface TradeRenderer<Body> {
+  readonly render: (row: TradeRow) => Body
+  /** Whether the bodies have the selected fields alone. */
+  readonly isSelected: boolean
+  /** Sections of the rows that are not rendered. */
+  readonly unused: ReadonlySet<TradeSection> | undefined
+}
+
+/** Returns a renderer of trades. `fields` are those that a request selects; null for all. */
 export function tradeRenderer(
   fields: readonly string[] | null,
   cash: CashList,
   archiveEnd: ArchiveEnd
-): (row: TradeRow) => TradeBody {
-  const some = someFields(fields, { cash, archiveEnd })
-  return some ?? ((row) => tradeBody(row, cash, archiveEnd))
+): TradeRenderer<TradeBody> {
+  const render = (row: TradeRow): TradeBody => tradeBody(row, cash, archiveEnd)
+  return someFields(fields, { cash, archiveEnd }) ?? { render, isSelected: false, unused: undefined }
 }
 
-/** Renders the trades of a wallet, as `tradeRenderer` does. */
+/** Returns a renderer of the trades of a wallet, as `tradeRenderer` does. */
 export function walletTradeRenderer(
   fields: readonly string[] | null,
   cash: CashList,
   archiveEnd: ArchiveEnd
-): (row: TradeRow) => WalletTradeBody {
-  const some = someFields(fields, { cash, archiveEnd })
-  return some ?? ((row) => walletTradeBody(row, cash, archiveEnd))
+): TradeRenderer<WalletTradeBody> {
+  const render = (row: TradeRow): WalletTradeBody => walletTradeBody(row, cash, archiveEnd)
+  return someFields(fields, { cash, archiveEnd }) ?? { render, isSelected: false, unused: undefined }
+}
+
+/** Fields that are rendered from a section of a row. None of `FIELDS` is rendered from its details. */
+const SIGNATURE_FIELDS: readonly string[] = ['signature']
+const TRADER_FIELDS: readonly string[] = ['trader_in_raw', 'trader_out_raw']
+
+/** Returns the sections of a trade that none of these fields is rendered from. */
+function unusedSections(fields: readonly string[]): ReadonlySet<TradeSection> {
+  const unused = new Set<TradeSection>(['details'])
+  if (!SIGNATURE_FIELDS.some((name) => fields.includes(name))) unused.add('signature')
+  if (!TRADER_FIELDS.some((name) => fields.includes(name))) unused.add('traderAmounts')
+  return unused
 }
 
 /** Returns a renderer of these fields alone; null if one of them is not rendered singly. */
 function someFields(
   fields: readonly string[] | null,
   context: Context
-): ((row: TradeRow) => WalletTradeBody) | null {
+): TradeRenderer<WalletTradeBody> | null {
   if (fields === null) return null
-  const renderers = fields.map((name) => [name, FIELDS[name as keyof WalletTradeBody]] as const)
-  if (renderers.some(([, render]) => render === undefined)) return null
-  return (row) => {
+  const renderers = fields.map((name) => FIELDS[name as keyof WalletTradeBody])
+  if (renderers.some((render) => render === undefined)) return null
+  const render = (row: TradeRow): WalletTradeBody => {
     const body: Record<string, unknown> = {}
-    for (const [name, render] of renderers) body[name] = render!(row, context)
-    // `serve` leaves the other fields out; the schema of a whole row stays the type of the handler.
+    for (let i = 0; i < fields.length; i++) {
+      const value = renderers[i]!(row, context)
+      if (value !== undefined) body[fields[i]!] = value
+    }
+    // The schema of a whole row stays the type of the handler.
     return body as WalletTradeBody
   }
+  return { render, isSelected: true, unused: unusedSections(fields) }
 }

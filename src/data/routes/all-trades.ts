@@ -60,7 +60,8 @@ export const allTradeRoutes: FastifyPluginAsync<
     checkRange(query)
     const { archiveEnd, ...market } = marketOf()
     const { rows, nextCursor } = await tradesByToken(market, query, { clock, slices })
-    const data = await slices.map(rows, tradeRenderer(fields, cash, archiveEnd))
-    return { body: { data, nextCursor }, dependsOn: [], changesWith: 'block' }
+    const { render, isSelected } = tradeRenderer(fields, cash, archiveEnd)
+    const data = await slices.map(rows, render)
+    return { body: { data, nextCursor }, dependsOn: [], changesWith: 'block', isSelected }
   })
 }

@@ -168,7 +168,7 @@ async function candleRows(
   const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
   const from = Math.max(query.from ?? 0, oldest)
   const asked = { interval, prices: { currency, raw: query.raw }, from, to, limit, pause: slices.pause }
-  const source = sourceOf(market, series, interval, slices)
+  const source = sourceOf(market, series, query, slices)
   const page =
     fill === 'previous' ? await filledPage(source, asked, head.blockTime) : await candlePage(source, asked)
   const running = bucketStart(interval, head.blockTime) + seconds
@@ -209,7 +209,7 @@ async function candleExportPage(
   const seconds = intervalSeconds(interval)
   const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
   const end = Math.min(to, bucketStart(interval, head.blockTime) + seconds)
-  const source = sourceOf(market, series, interval, slices)
+  const source = sourceOf(market, series, query, slices)
   let from = bucketStart(interval, Math.max(query.from ?? 0, oldest) + seconds - 1)
   // A filled list repeats a price from before its range, so none of its buckets may be passed over.
   for (let span = limit * seconds; fill === 'none' && from < end; span *= 2) {
@@ -236,10 +236,11 @@ async function candleExportPage(
 function sourceOf(
   market: MarketStores,
   { pair, among }: CandleSeries,
-  interval: CandleInterval,
+  { interval, currency }: Pick<CandleListQuery, 'interval' | 'currency'>,
   slices: Slices
 ): CandleSource {
-  if (among === undefined && !isOfSeconds(interval)) return storedCandles(market.candles, pair, interval)
+  if (among === undefined && !isOfSeconds(interval))
+    return storedCandles(market.candles, pair, interval, currency)
   const { mint } = pair
   const { low = 0, high = Number.MAX_SAFE_INTEGER - 1, matches } = among ?? {}
   const includes = (row: TradeRow): boolean => matches?.(row) !== false && isInPair(row, pair)

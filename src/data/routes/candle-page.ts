@@ -26,10 +26,14 @@ export interface CandleSource {
 export function storedCandles(
   store: CandleStore,
   { mint, cash }: PairAddress,
-  interval: Interval
+  interval: Interval,
+  currency: CandlePrices['currency']
 ): CandleSource {
   return {
-    range: async (range) => ({ candles: await store.range(mint, cash, interval, range), cutAt: null })
+    range: async (range) => ({
+      candles: await store.range(mint, cash, interval, { ...range, currency }),
+      cutAt: null
+    })
   }
 }
 

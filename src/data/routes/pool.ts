@@ -87,15 +87,16 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
   serveCached(app, poolTrades, async ({ params, query, fields, slices }) => {
     const { pools, trades, blocks, archiveEnd } = marketOf()
     const row = await pools.get(params.pool)
+    const { render, isSelected, unused } = tradeRenderer(fields, cash, archiveEnd)
     const { rows, nextCursor } = await tradePage(
       { blocks, clock, slices },
       `pool-trades:${pubkeyToBase58(params.pool)}`,
       query,
-      async (page) => (row === null ? [] : trades.ofMint(row.base, page)),
+      async (page) => (row === null ? [] : trades.ofMint(row.base, { ...page, unused })),
       row === null ? undefined : tradesAmong(row)
     )
-    const data = await slices.map(rows, tradeRenderer(fields, cash, archiveEnd))
-    return { body: { data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
+    const data = await slices.map(rows, render)
+    return { body: { data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags', isSelected }
   })
 
   serveCached(app, poolCandles, async ({ params, query, head: newest, slices, isExport }) => {

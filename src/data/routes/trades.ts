@@ -40,10 +40,11 @@ export const tradeRoutes: FastifyPluginAsync<
   serveCached(app, tokenTrades, async ({ params: { mint }, query, fields, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `trades:${pubkeyToBase58(mint)}`
+    const { render, isSelected, unused } = tradeRenderer(fields, cash, archiveEnd)
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
-      trades.ofMint(mint, page)
+      trades.ofMint(mint, { ...page, unused })
     )
-    const data = await slices.map(rows, tradeRenderer(fields, cash, archiveEnd))
-    return { body: { data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
+    const data = await slices.map(rows, render)
+    return { body: { data, nextCursor }, dependsOn: [mint], changesWith: 'tags', isSelected }
   })
 }

@@ -37,10 +37,11 @@ export const walletTradeRoutes: FastifyPluginAsync<
   serveCached(app, walletTrades, async ({ params: { wallet }, query, fields, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `wallet-trades:${pubkeyToBase58(wallet)}`
+    const { render, isSelected, unused } = walletTradeRenderer(fields, cash, archiveEnd)
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
-      trades.ofWallet(wallet, page)
+      trades.ofWallet(wallet, { ...page, unused })
     )
-    const data = await slices.map(rows, walletTradeRenderer(fields, cash, archiveEnd))
-    return { body: { data, nextCursor }, dependsOn: [wallet], changesWith: 'tags' }
+    const data = await slices.map(rows, render)
+    return { body: { data, nextCursor }, dependsOn: [wallet], changesWith: 'tags', isSelected }
   })
 }

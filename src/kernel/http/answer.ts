@@ -22,6 +22,8 @@ export interface Answer<Body> {
   readonly isCurrent?: () => boolean
   /** TTL in milliseconds, for values that change without a block; absent for no limit. */
   readonly maxAgeMs?: number
+  /** Whether the rows of the body have only the fields that the request selects, in its order. Absent: they are selected later. */
+  readonly isSelected?: boolean
   /** Renders the body in another form than JSON. Never given with a function as the body. */
   readonly render?: ((body: Body, slices: Slices) => Promise<Rendering>) | undefined
 }

@@ -110,9 +110,10 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
                 body: (headTime: number) => mark(withPickedRowsNow(body(headTime), fields), tenant)
               }
             const form = tableFormOf(choice, columns)
+            const rows = made.isSelected === true ? null : fields
             return {
               ...made,
-              body: mark(await withPickedRows(body, fields, making.slices), tenant),
+              body: mark(await withPickedRows(body, rows, making.slices), tenant),
               ...(form !== null && {
                 render: (list: unknown, slices: Slices) =>
                   tableRendering(list as ListBody, form, request.raw.url!, slices)
