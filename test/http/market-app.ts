@@ -172,6 +172,7 @@ export async function marketApp(
       | 'absence'
       | 'roles'
       | 'leaving'
+      | 'answerBytes'
     >
   > = {}
 ): Promise<MarketApp> {

@@ -53,6 +53,7 @@ export function cachedFastPath(
     // Copying it to a socket takes time, and hundreds of clients may request it at once.
     const isLong = form.payload instanceof Buffer
     if (isLong && !turns.isFree(caller.tenant)) return passOn()
+    if (isLong) cached.rendering.useFor(response)
 
     // `rest` refuses the request.
     if (!budget.look(caller, nowMs).allowed) return passOn()

@@ -1,6 +1,8 @@
 import { createCipheriv, hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { ServerResponse } from 'node:http'
+import { RecycledBuffers } from '../memory/recycled-buffers.ts'
 import type { Fields } from './fields.ts'
 
 const compress = promisify(gzip)
@@ -22,13 +24,18 @@ export interface RenderingHeaders {
   readonly fields: Fields
 }
 
-/** The bytes of an answer, with its entity tag and gzip form. */
+/** Bytes of released memory that is kept for further answers: those of 20 pages of trades. */
+const RECYCLED_BYTES_MAX = 4 * 2 ** 20
+const recycled = new RecycledBuffers(RECYCLED_BYTES_MAX)
+
+/**
+ * The bytes of an answer, with its entity tag and gzip form.
+ *
+ * R1. The memory of a long answer is used for another one after `release`, once no response sends it and no form of it is
+ *     compressed. Only a cache that no longer returns the answer releases it.
+ * R2. Whoever gets an answer from a cache calls `useFor` in the same task or its microtasks, before it waits for anything.
+ */
 export class Rendering {
-  /**
-   * The body to send. Small ASCII text stays a string, which Node writes together with the headers: 4 µs less than
-   * bytes.
-   */
-  readonly payload: string | Buffer
   /** Length in bytes. */
   readonly length: number
   /** The strong entity tag; the gzip form appends `-gzip`. */
@@ -36,31 +43,79 @@ export class Rendering {
   /** Its own headers; null for those of its terms alone. */
   readonly headers: RenderingHeaders | null
   #packed: Buffer | null = null
+  /** Null once the memory is used for another answer. */
+  #payload: string | Buffer | null
+  /** The memory of the payload, if it can be used for another answer. */
+  #memory: Buffer | null = null
+  /** Responses and compressions that use the memory. */
+  #users = 0
+  #isReleased = false
 
   constructor(content: string | Buffer, headers: RenderingHeaders | null = null) {
     this.headers = headers
     this.length = Buffer.byteLength(content)
     const isSmallAscii = this.length <= TEXT_BYTES_MAX && this.length === content.length
-    this.payload = typeof content === 'string' && !isSmallAscii ? bytesOf(content, this.length) : content
-    this.tag =
-      this.length > TEXT_BYTES_MAX ? longTag(this.payload as Buffer) : hash('sha1', this.payload, 'base64url')
+    const payload = typeof content === 'string' && !isSmallAscii ? bytesOf(content, this.length) : content
+    this.#payload = payload
+    this.tag = this.length > TEXT_BYTES_MAX ? longTag(payload as Buffer) : hash('sha1', payload, 'base64url')
   }
 
   /** Renders a copy of UTF-8, in the form in which it is sent fastest. */
   static ofBytes(bytes: Buffer, isAscii: boolean): Rendering {
     if (isAscii && bytes.length <= TEXT_BYTES_MAX) return new Rendering(bytes.toString('latin1'))
-    const copy = Buffer.allocUnsafeSlow(bytes.length)
-    copy.set(bytes)
-    return new Rendering(copy)
+    const memory = recycled.take(bytes.length)
+    memory.set(bytes)
+    const rendering = new Rendering(memory.subarray(0, bytes.length))
+    rendering.#memory = memory
+    return rendering
+  }
+
+  /**
+   * The body to send. Small ASCII text stays a string, which Node writes together with the headers: 4 µs less than
+   * bytes. Throws if the memory is used for another answer.
+   */
+  get payload(): string | Buffer {
+    if (this.#payload === null) throw new Error('the memory of this answer was released')
+    return this.#payload
+  }
+
+  /** Keeps the memory until a response is closed (R2). */
+  useFor(response: Pick<ServerResponse, 'once'>): void {
+    if (this.#memory === null) return
+    this.#users++
+    response.once('close', () => this.#endUse())
+  }
+
+  /** Lets the memory be used for another answer (R1). */
+  release(): void {
+    if (this.#memory === null || this.#isReleased) return
+    this.#isReleased = true
+    this.#recycleSoon()
+  }
+
+  #endUse(): void {
+    this.#users--
+    if (this.#isReleased) this.#recycleSoon()
+  }
+
+  /** Recycles the memory once all microtasks have run, in which another response may begin to use it. */
+  #recycleSoon(): void {
+    setImmediate(() => {
+      if (this.#users > 0 || this.#memory === null) return
+      recycled.give(this.#memory)
+      this.#memory = null
+      this.#payload = null
+    })
   }
 
   get bytes(): Buffer {
-    return typeof this.payload === 'string' ? Buffer.from(this.payload) : this.payload
+    const { payload } = this
+    return typeof payload === 'string' ? Buffer.from(payload) : payload
   }
 
   /** Whether the body is short, and sent as text. */
   get isText(): boolean {
-    return typeof this.payload === 'string'
+    return typeof this.#payload === 'string'
   }
 
   /** The gzip form; null until `pack` has made it. */
@@ -70,12 +125,17 @@ export class Rendering {
 
   /** Compresses the body off the event loop. */
   async pack(): Promise<Buffer> {
-    return (this.#packed ??= withoutRest(await compress(this.payload, { level: 1 })))
+    this.#users++
+    try {
+      return (this.#packed ??= withoutRest(await compress(this.payload, { level: 1 })))
+    } finally {
+      this.#endUse()
+    }
   }
 
   /** Bytes held in memory. */
   get size(): number {
-    return this.length + (this.#packed?.length ?? 0)
+    return (this.#memory?.length ?? this.length) + (this.#packed?.length ?? 0)
   }
 }
 

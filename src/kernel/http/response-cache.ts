@@ -79,7 +79,9 @@ export class ResponseCache {
     this.#clock = clock
     this.#invalidation = new InvalidationIndex(feed, limits.tagsMax)
     this.#bytesMax = limits.bytesMax ?? BYTES_MAX
-    this.#entries = new TimedCache(clock, { bytesMax: this.#bytesMax })
+    this.#entries = new TimedCache(clock, { bytesMax: this.#bytesMax }, ({ rendering }) =>
+      rendering.release()
+    )
   }
 
   /** Bytes in use; never above the limit. */
@@ -116,21 +118,15 @@ export class ResponseCache {
     }
   }
 
-  /** Returns the cached answer of a key if it is still valid, else null. */
+  /** Returns the cached answer of a key if it is still valid, else null. Its user calls `Rendering.useFor`. */
   fresh(key: string): CachedAnswer | null {
     const entry = this.#entries.get(key)
     if (entry === undefined) return null
-    if (entry.isCurrent?.() === false) {
-      this.#entries.delete(key)
-      return null
-    }
+    if (entry.isCurrent?.() === false) return this.#drop(key, entry)
     const { head } = this.#feed
     const slot = slotOf(head)
     if (entry.slot !== slot) {
-      if (!this.#invalidation.holds(entry.tags, entry.trigger, entry.slot)) {
-        this.#entries.delete(key)
-        return null
-      }
+      if (!this.#invalidation.holds(entry.tags, entry.trigger, entry.slot)) return this.#drop(key, entry)
       entry.slot = slot
       if (entry.render !== null && head !== null && head.blockTime !== entry.headTime) {
         entry.rendering = new Rendering(entry.render(head.blockTime))
@@ -139,6 +135,12 @@ export class ResponseCache {
       }
     }
     return entry
+  }
+
+  #drop(key: string, { rendering }: CacheEntry): null {
+    this.#entries.delete(key)
+    rendering.release()
+    return null
   }
 
   /**
@@ -164,7 +166,10 @@ export class ResponseCache {
     return this.#flights.run(this.#flightOf(key), () => this.#make(key, route, make, limits))
   }
 
-  /** Returns the cached answer of a key, or its running computation at this head; null if neither exists. */
+  /**
+   * Returns the cached answer of a key, or its running computation at this head; null if neither exists. Its user calls
+   * `Rendering.useFor`.
+   */
   find(key: string): Rendering | Promise<Rendering> | null {
     return this.fresh(key)?.rendering ?? this.#flights.get(this.#flightOf(key)) ?? null
   }
@@ -226,6 +231,7 @@ export class ResponseCache {
       const slot = slotOf(head)
       const headTime = head?.blockTime ?? 0
       const value = { route, render, tags, trigger: changesWith, isCurrent, slot, headTime, rendering }
+      this.#entries.atAnyAge(key)?.rendering.release()
       this.#entries.set(key, { value, endsAtMs, bytes: bytesOf(key, value) })
     }
     return rendering

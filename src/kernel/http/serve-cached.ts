@@ -88,8 +88,10 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       const send = (made: Rendering) =>
         sendRendering(request, reply, made, terms, () => responseCache.packed(key, made))
       // To copy a long answer to a socket takes time, and hundreds of clients may wait for the same one.
-      const give = (made: Rendering) =>
-        made.isText ? send(made) : inTurn(app, endpoint, reply, async () => send(made))
+      const give = (made: Rendering) => {
+        made.useFor(reply.raw)
+        return made.isText ? send(made) : inTurn(app, endpoint, reply, async () => send(made))
+      }
       const found = responseCache.find(key)
       if (found !== null) return found instanceof Promise ? found.then(give) : give(found)
       let isMade = false
@@ -131,6 +133,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       return making.then((made) => {
         if ('joined' in made) return made.joined.then(give)
         if (isMade) meter?.countBytes(made.length)
+        made.useFor(reply.raw)
         return send(made)
       })
     }

@@ -32,10 +32,12 @@ export class TimedCache<T extends NonNullable<unknown> | null> {
   readonly #entries: SecondChanceCache<Entry<T>>
   readonly #flights = new SingleFlight<T>()
 
-  constructor(clock: Pick<Clock, 'now'>, limit: CacheLimit) {
+  /** `onEvict` is called with each value that is evicted for another one. It must not use the cache. */
+  constructor(clock: Pick<Clock, 'now'>, limit: CacheLimit, onEvict: (value: T) => void = () => undefined) {
     this.#clock = clock
     this.#entries = new SecondChanceCache(
-      'bytesMax' in limit ? limit.bytesMax : limit.entriesMax * ENTRY_BYTES
+      'bytesMax' in limit ? limit.bytesMax : limit.entriesMax * ENTRY_BYTES,
+      (_key, { value }) => onEvict(value)
     )
   }
 
