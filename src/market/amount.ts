@@ -26,8 +26,15 @@ export function ratio(numerator: bigint, denominator: bigint): number {
   return Number(sticky) * 2 ** -shift
 }
 
+/** Powers of ten that are safe integers. */
+const SAFE_POWERS = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
+
 /** Converts base units to human units, as the nearest double. */
 export function humanAmount(amount: bigint, decimals: number): number {
+  // As in `ratio`, without comparing big integers, which takes most of its time. No larger amount rounds to a safe integer.
+  const rounded = Number(amount)
+  if (decimals < SAFE_POWERS.length && rounded <= Number.MAX_SAFE_INTEGER)
+    return rounded / SAFE_POWERS[decimals]!
   return ratio(amount, powerOfTen(decimals))
 }
 

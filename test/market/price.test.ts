@@ -44,6 +44,13 @@ t.test('amounts in human units are the nearest doubles', async (t) => {
   t.equal(humanAmount(18_446_744_073_709_551_615n, 9), 18446744073.709551615)
   t.equal(humanAmount(1n, 9), 1e-9)
   t.equal(humanAmount(123n, 0), 123)
+  const nearSafe = fc.bigInt(-9n, 9n).map((more) => 2n ** 53n + more)
+  fc.assert(
+    fc.property(fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), nearSafe), fc.nat(255), (amount, decimals) =>
+      Object.is(humanAmount(amount, decimals), ratio(amount, 10n ** BigInt(decimals)))
+    ),
+    randomRuns(1_000)
+  )
 })
 
 t.test('the USD worth of a cash leg is rounded to a millionth', async (t) => {
