@@ -100,8 +100,10 @@ export function candlePrices(candle: Candle, { currency, raw }: CandlePrices): O
 
 /** Renders a candle. `closed` is false while the indexed head is still inside the bucket. */
 export function candleBody(candle: Candle, prices: Ohlc, view: CandleView): z.input<typeof CANDLE> {
+  const { unpriced } = candle
   const isPriced = candle.trades === 0 || candle.usdRaw !== null
-  return {
+  const { source } = sourceOfBucket(candle.ts, view.archiveEnd)
+  const body = {
     ts: secondsText(candle.ts),
     ts_ms: candle.ts * 1000,
     open: prices.open,
@@ -114,8 +116,15 @@ export function candleBody(candle: Candle, prices: Ohlc, view: CandleView): z.in
     trades: candle.trades,
     buys: candle.buys,
     sells: candle.trades - candle.buys,
-    ...(candle.unpriced !== undefined && { unpriced_trades: candle.unpriced }),
-    closed: candle.ts + view.intervalSeconds <= view.headTime,
-    ...sourceOfBucket(candle.ts, view.archiveEnd)
+    closed: candle.ts + view.intervalSeconds <= view.headTime
+  }
+  // Most candles have neither, and spreading objects into the literal takes a third of its time.
+  if (unpriced === undefined && source === undefined) return body
+  const { closed, ...sums } = body
+  return {
+    ...sums,
+    ...(unpriced !== undefined && { unpriced_trades: unpriced }),
+    closed,
+    ...(source !== undefined && { source })
   }
 }

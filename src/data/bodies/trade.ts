@@ -7,7 +7,7 @@ import type { CashList } from '../../market/cash.ts'
 import { legOf, type Leg } from '../../market/legs.ts'
 import type { TradeRow } from '../../market/rows.ts'
 import { rawOrNull } from './event.ts'
-import { sourceOfSlot, type ArchiveEnd } from '../../ingest/bodies/source.ts'
+import { sourceOfSlot, type ArchiveEnd, type SourceMark } from '../../ingest/bodies/source.ts'
 import { secondsText } from '../../kernel/http/time.ts'
 import type { TRADE, WALLET_TRADE } from './trade-schema.ts'
 
@@ -15,16 +15,33 @@ type TradeBody = z.input<typeof TRADE>
 
 /** Renders a trade as a row, with the fields that every event has. */
 export function tradeBody(row: TradeRow, cash: CashList, archiveEnd: ArchiveEnd = null): TradeBody {
-  const body = tradeFields(row, cash, row.blockTime * 1000, row.cursor) as TradeBody
-  const { source } = sourceOfSlot(row.slot, archiveEnd)
-  return source === undefined ? body : { ...body, source }
+  return tradeFields(
+    row,
+    cash,
+    row.blockTime * 1000,
+    row.cursor,
+    sourceOfSlot(row.slot, archiveEnd)
+  ) as TradeBody
+}
+
+/** Fields of a trade that only some lists have. */
+interface ListFields extends SourceMark {
+  readonly wallet?: string
+  readonly side?: 'buy' | 'sell' | null
 }
 
 /**
  * Renders a trade's fields at a time in Unix milliseconds, in the order of stream events (src/docs/endpoints.md), the cursor
- * last. Absent fields are undefined and not written. A single object literal, because V8 writes that fastest.
+ * and those of a list last. Absent fields are undefined and not written. A single object literal, because V8 writes that
+ * fastest.
  */
-export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor: number | undefined) {
+export function tradeFields(
+  row: TradeRow,
+  cash: CashList,
+  tsMs: number,
+  cursor: number | undefined,
+  { source, wallet, side }: ListFields = {}
+) {
   const { cashSide, cashUsd, price, fees, route } = row
   const inMint = pubkeyToBase58(row.inMint)
   const outMint = pubkeyToBase58(row.outMint)
@@ -96,7 +113,10 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
     hop: route?.hop,
     hops: route?.hops,
     failed: false,
-    cursor
+    cursor,
+    source,
+    wallet,
+    side
   } as const
 }
 
@@ -106,12 +126,11 @@ export function walletTradeBody(
   cash: CashList,
   archiveEnd: ArchiveEnd = null
 ): z.input<typeof WALLET_TRADE> {
-  const body = tradeBody(row, cash, archiveEnd)
-  return {
-    ...body,
+  return tradeFields(row, cash, row.blockTime * 1000, row.cursor, {
+    ...sourceOfSlot(row.slot, archiveEnd),
     wallet: pubkeyToBase58(row.user),
     side: row.cashSide === null ? null : row.cashSide === 'in' ? 'buy' : 'sell'
-  }
+  }) as z.input<typeof WALLET_TRADE>
 }
 
 function legBody(leg: Leg) {
