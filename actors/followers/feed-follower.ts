@@ -17,7 +17,7 @@ export interface Reading {
 export interface FedIndex {
   /** Applies a block that may have been read, or is about to be. */
   apply(commit: BlockCommit): void
-  /** Returns how much of a block it applies (`NeededExtent`). */
+  /** Returns how much of a block it applies (`FeedReader.needs`). */
   needs(commit: BlockCommit): BlockExtent
   /** The feed skipped blocks, or published blocks have changed: what was read is stale. */
   jumped(): void
@@ -48,12 +48,11 @@ export async function followFeed(
       failure.abort(error)
     }
   }
-  const unfollow = feed.follow(
-    apply,
-    () => index.jumped(),
-    undefined,
-    (commit) => index.needs(commit)
-  )
+  const unfollow = feed.follow({
+    published: apply,
+    jumped: () => index.jumped(),
+    needs: (commit) => index.needs(commit)
+  })
   try {
     await index.read({ retry: retryWhileUnavailable(storage, clock), end })
   } catch (error) {

@@ -79,7 +79,7 @@ async function grant(
   let heard = false
   const hear = (): void => void (heard = true)
   // All of each block is read, so that a takeover finds the blocks in memory that the tables lack.
-  const unfollow = feed.follow(hear, hear)
+  const unfollow = feed.follow({ published: hear, jumped: hear })
   try {
     let yields = refusal !== null
     for (let asked = 0, quietMs = 0; !end.aborted; asked++) {
@@ -157,7 +157,7 @@ async function silence(
     clock.clearTimeout(timer)
     timer = clock.setTimeout(() => silent.abort(), QUIET_MS)
   }
-  const unfollow = feed.follow(hear, hear)
+  const unfollow = feed.follow({ published: hear, jumped: hear })
   await new Promise<void>((resolve) => {
     for (const signal of [silent.signal, end]) {
       if (signal.aborted) resolve()

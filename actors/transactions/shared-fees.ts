@@ -72,20 +72,19 @@ class SharedWindow {
     const { feed, fees, clock, publishes } = this.#deps
     const unsubscribe = [
       publishes ? () => undefined : fees.updateBy(() => this.#update(end)),
-      feed.follow(
-        ({ slot }) => {
+      feed.follow({
+        published: ({ slot }) => {
           if (this.#isUsed) {
             this.#rows?.set(slot.slot, slot)
             this.#wakeUp.set()
           } else this.#rows = null
         },
-        () => {
+        jumped: () => {
           this.#rows = null
           this.#wakeUp.set()
         },
-        undefined,
-        () => 'slot'
-      ),
+        needs: () => 'slot'
+      }),
       this.#digests.onChange((available) => {
         if (!available || !this.#isUsed) return
         this.#published = new WeakSet()

@@ -86,12 +86,7 @@ export function transactions<Needs extends TransactionsNeeds>(
       },
       end
     )
-    const unfollow = deps.feed.follow(
-      () => changes.noteHead(),
-      undefined,
-      undefined,
-      () => 'slot'
-    )
+    const unfollow = deps.feed.follow({ published: () => changes.noteHead(), needs: () => 'slot' })
     const tracker = new Tracker({
       ...deps,
       node,

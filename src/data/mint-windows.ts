@@ -68,12 +68,11 @@ export class MintWindows implements CacheUse {
 
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
-    return this.#feed.follow(
-      (commit) => this.#apply(commit),
-      () => this.#forget(),
-      undefined,
-      (commit) => this.#needed(commit)
-    )
+    return this.#feed.follow({
+      published: (commit) => this.#apply(commit),
+      jumped: () => this.#forget(),
+      needs: (commit) => this.#needed(commit)
+    })
   }
 
   /**

@@ -15,7 +15,7 @@ export async function reachedSlot(
   const check = (): void => {
     if (headSlot(feed) >= slot) reached.abort()
   }
-  const unfollow = feed.follow(check, check, undefined, () => 'slot')
+  const unfollow = feed.follow({ published: check, jumped: check, needs: () => 'slot' })
   try {
     await sleep(clock, ms, AbortSignal.any([signal, reached.signal]))
   } finally {

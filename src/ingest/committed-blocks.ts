@@ -48,18 +48,16 @@ export class CommittedBlocks {
   readonly #observers = new Set<BlockObserver>()
 
   constructor(feed: Pick<CommitFeed, 'follow'>) {
-    const jumped = (): void => {
-      for (const observer of this.#observers) observer.jumped?.()
-    }
-    feed.follow(
-      (commit) => {
+    feed.follow({
+      published: (commit) => {
         this.#published(commit.slot.slot, commit.slot.blockhash)
         for (const observer of this.#observers) observer.published?.(commit)
       },
-      jumped,
-      undefined,
-      () => 'slot'
-    )
+      jumped: () => {
+        for (const observer of this.#observers) observer.jumped?.()
+      },
+      needs: () => 'slot'
+    })
   }
 
   /** Shows a block to the observers. The caller commits it, or gives it to `amended`. */

@@ -87,12 +87,12 @@ export class StreamHub {
 
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
-    return this.#feed.follow(
-      (commit) => this.#publish(commit),
-      () => this.#jump(),
-      () => this.#end(),
-      (commit) => this.#needed(commit)
-    )
+    return this.#feed.follow({
+      published: (commit) => this.#publish(commit),
+      jumped: () => this.#jump(),
+      ended: () => this.#end(),
+      needs: (commit) => this.#needed(commit)
+    })
   }
 
   /** The last cursor of the newest published slot; -1 before the first. */

@@ -22,7 +22,7 @@ export async function foldedFolder(t: Test, directory: string) {
   t.teardown(() => embedded.close())
   const feed = new CommitFeed()
   const commits: BlockCommit[] = []
-  feed.follow((commit) => commits.push(commit))
+  feed.follow({ published: (commit) => commits.push(commit) })
   const ingester = await loneIngester(embedded, undefined, undefined, [], feed)
   for await (const block of readRecorded(await scanRecorded(directory)))
     await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })

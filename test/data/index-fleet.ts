@@ -65,7 +65,7 @@ export class IndexFleet {
     const storage: Storage = { ...store, questions }
     const feed = new CommitFeed()
     feed.jump(deps.feed.head)
-    const unfollow = deps.feed.follow((commit) => feed.publish(commit))
+    const unfollow = deps.feed.follow({ published: (commit) => feed.publish(commit) })
     const state: { current: IndexState } = { current: 'none' }
     const announcements = this.#announcements
     const place = new IndexPlace({

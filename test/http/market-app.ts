@@ -187,10 +187,10 @@ export async function marketApp(
   const ranking = new RankingHandle()
   const ranked = new Ranking()
   ranking.show(ranked)
-  feed.follow((commit) => ranked.apply(commit))
+  feed.follow({ published: (commit) => ranked.apply(commit) })
   const names = new NameIndex({ bytesMax: 2 ** 20, cash: OPTIONS.cash })
   names.isLoaded = true
-  feed.follow(({ launches }) => launches.forEach((launch) => names.setLaunch(launch)))
+  feed.follow({ published: ({ launches }) => launches.forEach((launch) => names.setLaunch(launch)) })
   let market: MarketState | null = null
   const deps: AppNeeds = {
     storage: faulty(storage),

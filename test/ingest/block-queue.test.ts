@@ -36,7 +36,7 @@ t.test('a block that is read before the first watch and committed after it is of
 t.test('blocks of this process are never missed, whichever queue was made or subscribed first', async (t) => {
   const feed = new CommitFeed()
   // Others follow the feed before the blocks do.
-  feed.follow(() => undefined)
+  feed.follow({ published: () => undefined })
   const committed = new CommittedBlocks(feed)
   const queue = new LedgerBlocks()
   queue.watch(new Set([ADDRESS]))

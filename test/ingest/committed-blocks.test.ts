@@ -8,7 +8,7 @@ import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 t.test('all observers have committed a block before any takes the commit of the feed', async (t) => {
   const feed = new CommitFeed()
   // Others follow the feed before the blocks do.
-  feed.follow(() => undefined)
+  feed.follow({ published: () => undefined })
   const committed = new CommittedBlocks(feed)
   const heard: string[] = []
   const observer = (name: string): BlockObserver => ({

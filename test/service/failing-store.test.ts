@@ -53,7 +53,7 @@ async function ingestAll(
   const fold = { cash: new CashList(), startingSolUsd: 150 }
   const feed = new CommitFeed()
   const told: number[] = []
-  feed.follow((commit) => void told.push(commit.slot.slot))
+  feed.follow({ published: (commit) => void told.push(commit.slot.slot) })
   const supervision = supervise(
     supervisor('service', 'rest_for_one', [
       child(

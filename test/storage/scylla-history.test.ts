@@ -143,7 +143,7 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
       const deps = { feed, metrics: ingestMetrics(new Registry()), clock: systemPorts.clock }
       const end = new AbortController()
       await resumeFeed(followed, deps, end.signal)
-      feed.follow(({ slot }) => void heard.push(slot.slot))
+      feed.follow({ published: ({ slot }) => void heard.push(slot.slot) })
       feed.onJump(() => void heard.push('jump'))
       const following = follow({ storage: followed, hints: null }, deps, end.signal)
       t.teardown(() => following)

@@ -71,15 +71,14 @@ export class Trends {
 
   /** Follows the feed. Returns a function that stops following. */
   follow(): () => void {
-    return this.#feed.follow(
-      (commit) => this.#forget(commit),
-      () => {
+    return this.#feed.follow({
+      published: (commit) => this.#forget(commit),
+      jumped: () => {
         this.#jumps++
         this.#cached.clear()
       },
-      undefined,
-      () => (this.#cached.size > 0 && this.#blocksUnused < UNUSED_BLOCKS ? 'digest' : 'slot')
-    )
+      needs: () => (this.#cached.size > 0 && this.#blocksUnused < UNUSED_BLOCKS ? 'digest' : 'slot')
+    })
   }
 
   async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<KnownTrend> {

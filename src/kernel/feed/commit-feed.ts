@@ -4,25 +4,23 @@ import type { SlotRow } from '../../market/rows.ts'
 import type { BlockCommit } from '../../market/records.ts'
 import type { BlockStore } from '../../../storage/port.ts'
 
-/** Called for each block with the head before it, which a jump may have moved. It must not throw. */
-export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
-
-/**
- * Returns how much of a block its follower reads. Called before the block is published, and again each time that more of it
- * was read. It must not throw, and may use no more of the block than was read.
- */
-export type NeededExtent = (block: BlockCommit) => BlockExtent
-
-interface FeedFollower {
-  readonly take: Follower
-  readonly needs: NeededExtent
+/** A follower of the feed. None of its functions may throw. */
+export interface FeedReader {
+  /** Called for each block with the head before it, which a jump may have moved. */
+  published(commit: BlockCommit, before: SlotRow | null): void
+  /** Called when blocks were skipped without notice, or published blocks have changed. */
+  jumped?(): void
+  /** Called after the last of the blocks that are published together. */
+  ended?(): void
+  /**
+   * Returns how much of a block the follower reads; by default all of it. Called before the block is published, and again each
+   * time that more of it was read. It may use no more of the block than was read.
+   */
+  needs?(block: BlockCommit): BlockExtent
 }
 
 /** Called when blocks were skipped without notice, or published blocks have changed. It must not throw. */
-export type JumpListener = () => void
-
-/** Called after the last of the blocks that are published together. It must not throw. */
-export type EndListener = () => void
+type JumpListener = () => void
 
 /**
  * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its
@@ -46,9 +44,8 @@ export class CommitFeed {
   #committed: BlockCommit[] = []
   /** Number of the store's amendments seen last; null before the first. */
   #amendments: number | null = null
-  readonly #followers = new Set<FeedFollower>()
+  readonly #readers = new Set<FeedReader>()
   readonly #jumpListeners = new Set<JumpListener>()
-  readonly #endListeners = new Set<EndListener>()
 
   /** The newest committed slot; null for an empty store. */
   get head(): SlotRow | null {
@@ -122,7 +119,7 @@ export class CommitFeed {
   /** Returns how much of a block its followers need, by what was read of it. */
   neededOf(block: BlockCommit): BlockExtent {
     let needed: BlockExtent = 'slot'
-    for (const { needs } of this.#followers) needed = widerExtent(needed, needs(block))
+    for (const reader of this.#readers) needed = widerExtent(needed, reader.needs?.(block) ?? 'rows')
     return needed
   }
 
@@ -137,7 +134,7 @@ export class CommitFeed {
     try {
       callAll(commits, (commit) => this.#publish(commit))
     } finally {
-      callAll(this.#endListeners, (listener) => listener())
+      callAll(this.#readers, (reader) => reader.ended?.())
     }
   }
 
@@ -145,7 +142,7 @@ export class CommitFeed {
     const before = this.#head
     if (before !== null && commit.slot.slot <= before.slot) return
     this.#head = commit.slot
-    callAll(this.#followers, ({ take }) => take(commit, before))
+    callAll(this.#readers, (reader) => reader.published(commit, before))
   }
 
   #publishCommitted(): void {
@@ -154,23 +151,12 @@ export class CommitFeed {
     this.publishAll(committed)
   }
 
-  /**
-   * Calls `follower` for each later block, in order, `jumped` as a jump listener, and `ended` after the last of the blocks
-   * that are published together, until the returned function is called. By default `follower` reads all of each block.
-   */
-  follow(
-    take: Follower,
-    jumped: JumpListener = () => undefined,
-    ended: EndListener = () => undefined,
-    needs: NeededExtent = () => 'rows'
-  ): () => void {
-    const follower: FeedFollower = { take, needs }
-    this.#followers.add(follower)
-    this.#endListeners.add(ended)
-    const unsubscribe = this.onJump(jumped)
+  /** Passes each later block to `reader`, in order, until the returned function is called. */
+  follow(reader: FeedReader): () => void {
+    this.#readers.add(reader)
+    const unsubscribe = this.onJump(() => reader.jumped?.())
     return () => {
-      this.#followers.delete(follower)
-      this.#endListeners.delete(ended)
+      this.#readers.delete(reader)
       unsubscribe()
     }
   }

@@ -53,12 +53,10 @@ export class InvalidationIndex {
 
   /** Follows the feed until the returned function is called. */
   follow(): () => void {
-    return this.#feed.follow(
-      (commit, before) => this.#note(commit, before),
-      undefined,
-      undefined,
-      () => (this.#blocksUnchecked < DIGESTS_MAX ? 'digest' : 'slot')
-    )
+    return this.#feed.follow({
+      published: (commit, before) => this.#note(commit, before),
+      needs: () => (this.#blocksUnchecked < DIGESTS_MAX ? 'digest' : 'slot')
+    })
   }
 
   /**

@@ -21,7 +21,7 @@ function holder(t: Test, server: FakeQuestionServer, clock: VirtualClock, rank: 
   const names = new NameIndex({ bytesMax: 2 ** 20, cash: new CashList() })
   names.isLoaded = true
   const sales = [{ mint: MINTS[0]!, time: NOON, microUsd: 5n }]
-  feed.follow((commit) => ranked.apply(commit))
+  feed.follow({ published: (commit) => ranked.apply(commit) })
   const commit = (slot: number): void => feed.publish(commitOf(slot, sales, { time: NOON, sales }))
   commit(1)
   ranking.show(ranked)

@@ -124,12 +124,10 @@ t.test('of each block as much is read as followers need when it is published', a
   let wanted: BlockExtent = 'slot'
   const feed = new CommitFeed()
   const heard: string[] = []
-  feed.follow(
-    (commit) => void heard.push(`${commit.slot.slot} ${extentOf(commit)}`),
-    undefined,
-    undefined,
-    (commit) => (wanted === 'rows' && extentOf(commit) === 'slot' ? 'digest' : wanted)
-  )
+  feed.follow({
+    published: (commit) => void heard.push(`${commit.slot.slot} ${extentOf(commit)}`),
+    needs: (commit) => (wanted === 'rows' && extentOf(commit) === 'slot' ? 'digest' : wanted)
+  })
   const blocks = [1, 2, 3, 4].map((slot) => {
     const block = emptyBlock(slot)
     setExtent(block, 'slot')
@@ -162,7 +160,7 @@ t.test('of each block as much is read as followers need when it is published', a
 t.test('a block that cannot be read is not published, and is read again by the next poll', async (t) => {
   const feed = new CommitFeed()
   const heard: number[] = []
-  feed.follow(({ slot }) => void heard.push(slot.slot))
+  feed.follow({ published: ({ slot }) => void heard.push(slot.slot) })
   const block = emptyBlock(1)
   setExtent(block, 'slot')
   let isAway = true

@@ -58,7 +58,7 @@ export async function openedOn(storage: Storage, undoPolicy = UNDO_POLICY): Prom
   const committedBlocks = new CommittedBlocks(feed)
   const published: BlockCommit[] = []
   const logged: string[] = []
-  feed.follow((commit) => void published.push(commit))
+  feed.follow({ published: (commit) => void published.push(commit) })
   const listener = new ForkListener(feed, storage, CASH, clock)
   const log = { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) }
   const deps = {

@@ -62,7 +62,7 @@ export interface ProcessParts {
 export function startFakeProcess({ clock, open, peers: others, source }: ProcessParts): FakeProcess {
   const feed = new CommitFeed()
   const published: (number | 'jump')[] = []
-  feed.follow(({ slot }) => void published.push(slot.slot))
+  feed.follow({ published: ({ slot }) => void published.push(slot.slot) })
   feed.onJump(() => void (published.length > 0 && published.push('jump')))
   const logged: string[] = []
   const write = (line: string): void => void logged.push((JSON.parse(line) as { msg: string }).msg)

@@ -16,7 +16,7 @@ function commitOf(slot: number): BlockCommit {
 function followed() {
   const feed = new CommitFeed()
   const published: number[] = []
-  feed.follow(({ slot }) => void published.push(slot.slot))
+  feed.follow({ published: ({ slot }) => void published.push(slot.slot) })
   return { feed, published }
 }
 
@@ -132,11 +132,13 @@ t.test('a block in flight is not published once it is forgotten', async (t) => {
 
 t.test('a follower that fails keeps no block from the others', async (t) => {
   const feed = new CommitFeed()
-  feed.follow(() => {
-    throw new Error('a defect')
+  feed.follow({
+    published: () => {
+      throw new Error('a defect')
+    }
   })
   const published: number[] = []
-  const unfollow = feed.follow(({ slot }) => void published.push(slot.slot))
+  const unfollow = feed.follow({ published: ({ slot }) => void published.push(slot.slot) })
   await t.rejects(feed.commit(commitOf(7), written), { message: 'a follower of the feed failed' })
   feed.restore(commitOf(7).slot)
   t.strictSame([feed.head?.slot, published], [7, [7]], 'and it counts as published')
@@ -187,11 +189,10 @@ t.test('a head that moves without a block is a jump, and nothing else is', async
 t.test('blocks that the store answers in one turn are published together, others alone', async (t) => {
   const feed = new CommitFeed()
   const said: (number | 'end')[] = []
-  feed.follow(
-    ({ slot }) => void said.push(slot.slot),
-    () => undefined,
-    () => void said.push('end')
-  )
+  feed.follow({
+    published: ({ slot }) => void said.push(slot.slot),
+    ended: () => void said.push('end')
+  })
   const store = answering()
   const commits = [7, 8, 9, 10].map((slot) => feed.commit(commitOf(slot), store))
   store.answers[0]!.resolve(true)
@@ -208,14 +209,13 @@ t.test('blocks that the store answers in one turn are published together, others
 t.test('a follower that fails at one of several blocks gets the others, and their end is told', async (t) => {
   const feed = new CommitFeed()
   const said: (number | 'end')[] = []
-  feed.follow(
-    ({ slot }) => {
+  feed.follow({
+    published: ({ slot }) => {
       said.push(slot.slot)
       if (slot.slot === 7) throw new Error('a defect')
     },
-    () => undefined,
-    () => void said.push('end')
-  )
+    ended: () => void said.push('end')
+  })
   t.throws(() => feed.publishAll([commitOf(7), commitOf(8)]), { message: 'a follower of the feed failed' })
   t.strictSame(said, [7, 8, 'end'])
 })
@@ -224,18 +224,13 @@ t.test('a block is needed as far as the follower that reads most of it needs it'
   const feed = new CommitFeed()
   t.equal(feed.neededOf(commitOf(1)), 'slot', 'without a follower')
   const follow = (extent: BlockExtent) =>
-    feed.follow(
-      () => undefined,
-      undefined,
-      undefined,
-      () => extent
-    )
+    feed.follow({ published: () => undefined, needs: () => extent })
   follow('slot')
   t.equal(feed.neededOf(commitOf(1)), 'slot')
   const unfollow = follow('digest')
   follow('slot')
   t.equal(feed.neededOf(commitOf(1)), 'digest')
-  const ofRows = feed.follow(() => undefined)
+  const ofRows = feed.follow({ published: () => undefined })
   t.equal(feed.neededOf(commitOf(1)), 'rows', 'who says nothing reads all')
   ofRows()
   unfollow()
