@@ -6,10 +6,9 @@ import type { BlockEntry, DecodedBlock } from './block.ts'
 import { ActivityFold } from './activity.ts'
 import type { KnownActivity } from './activity.ts'
 import type { TotalsRow } from './activity-rows.ts'
-import { bucketStart } from './buckets.ts'
-import { mergeCandles } from './candles.ts'
+import { candleUpserts, type KnownCandles } from './candle-upserts.ts'
 import type { CashList } from './cash.ts'
-import { COPY_OFFSETS, placeEvents } from './cursor.ts'
+import { placeEvents } from './cursor.ts'
 import { CurveFold, isLaunchpad } from './curves.ts'
 import { LaunchFold } from './launches.ts'
 import { legOf, otherSide } from './legs.ts'
@@ -17,19 +16,9 @@ import type { Leg, Side } from './legs.ts'
 import { listedMints, listingOf } from './listing.ts'
 import type { Listing } from './listing.ts'
 import { PairFold, pairKey } from './pairs.ts'
-import type { PairKey, UnpricedRow } from './pairs.ts'
+import type { PairKey } from './pairs.ts'
 import { PoolFold } from './pools.ts'
-import { INTERVALS } from './rows.ts'
-import type {
-  Candle,
-  CandleUpsert,
-  Interval,
-  PoolEventRow,
-  RowOrigin,
-  SlotRow,
-  SolPriceRow,
-  TradeRow
-} from './rows.ts'
+import type { PoolEventRow, RowOrigin, SlotRow, SolPriceRow, TradeRow } from './rows.ts'
 import type { BlockRows, LatestName, RowOf } from './records.ts'
 import { advanceSolUsd, solPriceAt, solTradeOf } from './sol-usd.ts'
 import type { SolTrade, SolUsd } from './sol-usd.ts'
@@ -37,14 +26,14 @@ import { TokenFold } from './tokens.ts'
 import { addTotals } from './totals.ts'
 import { TradeKinds } from './trade-kinds.ts'
 import type { TradeKind } from './trade-kinds.ts'
+import { originOf, swapRows, unpricedRow, type TradeRows } from './trade-rows.ts'
 
 /** The market at the block before; it holds all rows at the `affectedKeys`. */
-export interface KnownMarket extends KnownActivity {
+export interface KnownMarket extends KnownActivity, KnownCandles {
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
   /** The row at an address, named as in `AffectedKeys`; null if the store has no such row. */
   latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null
-  candle(key: PairKey, interval: Interval, ts: number): Candle | null
 }
 
 export interface FoldOptions {
@@ -264,119 +253,4 @@ function solTradesOf(entries: readonly BlockEntry[]): SolTrade[] {
     if (trade !== null) trades.push(trade)
   }
   return trades
-}
-
-/** Adds each pair's folded rows to the buckets of every interval. The buckets of an interval ascend. */
-function candleUpserts(known: KnownMarket, pairs: Iterable<PairFold>): CandleUpsert[] {
-  const upserts: CandleUpsert[] = []
-  for (const { key, row, minutes } of pairs) {
-    let buckets: readonly AddedBucket[] = minutes.map((added) => ({ added, only: null }))
-    for (const interval of INTERVALS) {
-      if (interval !== '1m') buckets = largerBuckets(buckets, interval)
-      for (const bucket of buckets) {
-        const stored = known.candle(key, interval, bucket.added.ts)
-        bucket.storedTrades = stored?.trades ?? 0
-        bucket.candle = candleAfter(stored, bucket)
-        upserts.push({ mint: row.mint, cash: row.cash, interval, candle: bucket.candle })
-      }
-    }
-  }
-  return upserts
-}
-
-/** A bucket with rows of the folded blocks. */
-interface AddedBucket {
-  /** These rows alone. */
-  readonly added: Candle
-  /** The bucket of the next smaller interval, if it is the only one with these rows. */
-  readonly only: AddedBucket | null
-  /** Trades of the bucket before these rows, and the bucket with them. */
-  storedTrades?: number
-  candle?: Candle
-}
-
-function largerBuckets(smaller: readonly AddedBucket[], interval: Interval): AddedBucket[] {
-  const larger: AddedBucket[] = []
-  for (const bucket of smaller) {
-    const ts = bucketStart(interval, bucket.added.ts)
-    const last = larger.at(-1)
-    if (last?.added.ts === ts)
-      larger[larger.length - 1] = { added: mergeCandles(last.added, bucket.added), only: null }
-    else larger.push({ added: { ...bucket.added, ts }, only: bucket })
-  }
-  return larger
-}
-
-function candleAfter(stored: Candle | null, { added, only }: AddedBucket): Candle {
-  if (stored === null) return added
-  // A bucket lies within the next larger one. If their numbers of trades are equal, so are their contents.
-  if (only?.candle !== undefined && stored.trades === only.storedTrades)
-    return { ...only.candle, ts: added.ts }
-  return mergeCandles(stored, added)
-}
-
-function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOrigin {
-  const { slot, blockTime, commitment } = block
-  const { signature, txIndex, feePayer } = entry
-  const { ixIndex, innerIxIndex, venue, program, pool, user } = entry.event
-  const place = { cursor, slot, blockTime, signature, txIndex, ixIndex, innerIxIndex }
-  return { ...place, venue, program, pool, user, feePayer, commitment }
-}
-
-/** One row for each mint that a trade is listed under, the event's own first. */
-type TradeRows = readonly [TradeRow, ...TradeRow[]]
-
-/** Returns the row of a trade without its price. Field by field: to spread the three objects takes several times as long. */
-function unpricedRow(
-  origin: RowOrigin,
-  trade: Trade,
-  mint: Pubkey,
-  cashSide: Side | null,
-  cashUsd: number | null,
-  vaults: TradeRow['vaults']
-): UnpricedRow {
-  const row: { -readonly [Field in keyof TradeRow]: TradeRow[Field] } = {
-    cursor: origin.cursor,
-    slot: origin.slot,
-    blockTime: origin.blockTime,
-    signature: origin.signature,
-    txIndex: origin.txIndex,
-    ixIndex: origin.ixIndex,
-    innerIxIndex: origin.innerIxIndex,
-    venue: origin.venue,
-    program: origin.program,
-    pool: origin.pool,
-    user: origin.user,
-    feePayer: origin.feePayer,
-    commitment: origin.commitment,
-    inMint: trade.inMint,
-    outMint: trade.outMint,
-    inDecimals: trade.inDecimals,
-    outDecimals: trade.outDecimals,
-    inAmount: trade.inAmount,
-    outAmount: trade.outAmount,
-    traderIn: trade.traderIn,
-    traderOut: trade.traderOut,
-    fees: trade.fees,
-    reserves: trade.reserves,
-    exact: trade.exact,
-    route: trade.route,
-    mint,
-    cashSide,
-    price: null,
-    cashUsd,
-    priceForming: false
-  }
-  if (trade.statedCurve !== undefined) row.statedCurve = trade.statedCurve
-  if (trade.unstated !== undefined) row.unstated = trade.unstated
-  if (vaults !== undefined) row.vaults = vaults
-  return row
-}
-
-/** Rows of a trade without a cash side, listed under both mints; no row has a price or a candle. */
-function swapRows(origin: RowOrigin, trade: Trade, vaults: TradeRow['vaults']): TradeRows {
-  const rowOf = (mint: Pubkey, offset: number): TradeRow =>
-    unpricedRow({ ...origin, cursor: origin.cursor + offset }, trade, mint, null, null, vaults)
-  const { tradesIn, tradesOut } = COPY_OFFSETS.swap
-  return [rowOf(trade.inMint, tradesIn), rowOf(trade.outMint, tradesOut)]
 }
