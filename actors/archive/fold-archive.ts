@@ -5,7 +5,8 @@ import type { AffectedKeys } from '../../src/market/affected-keys.ts'
 import type { BlocksFold, FoldOptions } from '../../src/market/fold.ts'
 import { bucketStart } from '../../src/market/buckets.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
-import { marketLimits } from '../../src/market/market-state.ts'
+import { areFoldedTogether } from '../../src/market/folded-together.ts'
+import { marketLimits } from '../../src/market/market-limits.ts'
 import { isAffected, type ReadSet } from '../../src/market/read-set.ts'
 import { noRows, type BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
@@ -75,7 +76,7 @@ export async function foldArchive(
     const [first, last] = [waiting[0], waiting.at(-1)]
     if (first === undefined || last === undefined) return true
     const hasRoom = waiting.length < storage.commitGroupMax && events + block.entries.length <= RUN_EVENTS_MAX
-    return hasRoom && market.isFoldedWith(first.block, last.block, block)
+    return hasRoom && areFoldedTogether(first.block, last.block, block, market.newestTime)
   }
   try {
     for await (const canonical of blocksAfter(head)) {

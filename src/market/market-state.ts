@@ -8,6 +8,7 @@ import { foldBlock, foldBlocks } from './fold.ts'
 import type { BlockFold, BlocksFold, FoldOptions, KnownMarket } from './fold.ts'
 import { marketBefore, type KeptBlock } from './kept-block.ts'
 import { LruCache } from './lru-cache.ts'
+import { bytesOfMarket, DEFAULT_LIMITS, type MarketLimits, type MarketSize } from './market-limits.ts'
 import { noneStored } from './read-set.ts'
 import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { pairKey } from './pairs.ts'
@@ -16,6 +17,7 @@ import { addressText, byName, LATEST, rowText } from './records.ts'
 import type { AddressOf, LatestName, RowOf } from './records.ts'
 import { INTERVALS } from './rows.ts'
 import type { Candle, CandleAddress, CandleUpsert, Interval, SlotRow } from './rows.ts'
+import { RunningBuckets } from './running-buckets.ts'
 import { RunningHour } from './running-hour.ts'
 import { COLD_SOL_USD, type SolUsd } from './sol-usd.ts'
 import { affectedKeys, affectedKeysOf, type AffectedKeys } from './affected-keys.ts'
@@ -23,18 +25,10 @@ import { affectedKeys, affectedKeysOf, type AffectedKeys } from './affected-keys
 /** A cached row, with the cached end of its series. */
 interface Held<Row> {
   row: Row | null
-  /** Buckets of a pair; empty for other rows. */
-  readonly buckets: Buckets
+  /** Those of a pair; null for other rows. */
+  readonly buckets: RunningBuckets | null
   /** The hour of a token or a pool; null for other rows. */
   readonly hours: RunningHour | null
-}
-
-/** The buckets of a pair. */
-interface Buckets {
-  /** By index in INTERVALS: the bucket last loaded or written; null for one that the store does not have. */
-  readonly held: { ts: number; candle: Candle | null }[]
-  /** No bucket that starts after this time is stored; Unix seconds. */
-  storedUntil: number
 }
 
 export interface MarketStart {
@@ -46,8 +40,6 @@ export interface MarketStart {
 
 /** The start of an empty store. */
 export const EMPTY_START: MarketStart = { solUsd: COLD_SOL_USD, totals: null, head: null }
-
-type Timed = Pick<DecodedBlock, 'blockTime'>
 
 /** A block that can be folded once the store has answered. */
 export interface PreparedBlock {
@@ -72,34 +64,6 @@ export interface PreparedBlocks extends Pick<PreparedBlock, 'affected' | 'readSe
  */
 export const TIME_FALLS_MAX = 60
 
-/** Rows by record. */
-export type MarketSize = Readonly<Record<LatestName, number>>
-
-export interface MarketLimits extends MarketSize {
-  /** Number of blocks without a use after which a row is evicted; up to twice as many in practice. */
-  readonly quietBlocks: number
-}
-
-/**
- * Memory of a mint with one row of each kind. Measured: 5 KB if it traded in one minute of the hour, 10 KB in five,
- * 19 KB in twenty.
- */
-const MINT_BYTES = 10_000
-
-/**
- * Default number of rows of each record: about 100 MB (`MINT_BYTES`). Most coins never trade again after ten minutes
- * without a trade, the duration of as many blocks.
- */
-const ROWS_MAX = 10_000
-const QUIET_BLOCKS = 1_500
-
-const rowsOfEach = (count: number): MarketSize => byName<MarketSize>(LATEST, () => count)
-
-/** The number of rows of each record that fits into these bytes. */
-export function marketLimits(bytesMax: number): MarketSize {
-  return rowsOfEach(Math.max(Math.floor(bytesMax / MINT_BYTES), 1))
-}
-
 /** Folds a block as the first of an empty store. Pure: the result depends only on the block. */
 export function foldAlone(block: DecodedBlock, options: FoldOptions): BlockFold {
   const prepared = new MarketState(EMPTY_START).prepare(block, options)
@@ -123,19 +87,17 @@ export class MarketState implements KnownMarket {
   #head: SlotRow | null
   /** Stands for the blocks that are folded next. */
   #prepared: symbol | null = null
-  /** No stored block is later. */
   #newestTime: number
   readonly #latest: { readonly [Name in LatestName]: LruCache<Held<RowOf<Name>>> }
   readonly #market: RunningHour
 
   constructor(start: MarketStart, limits: Partial<MarketLimits> = {}) {
-    const { quietBlocks = QUIET_BLOCKS, ...rows } = limits
     this.#solUsd = start.solUsd
     this.#totals = start.totals
     this.#head = start.head
     this.#newestTime = (start.head?.blockTime ?? -Infinity) + TIME_FALLS_MAX
-    const sizes = { ...rowsOfEach(ROWS_MAX), ...rows }
-    this.#latest = byName(LATEST, (name) => new LruCache<Held<never>>(name, sizes[name], quietBlocks))
+    const sizes = { ...DEFAULT_LIMITS, ...limits }
+    this.#latest = byName(LATEST, (name) => new LruCache<Held<never>>(name, sizes[name], sizes.quietBlocks))
     this.#market = new RunningHour(this.#newestTime)
   }
 
@@ -152,9 +114,14 @@ export class MarketState implements KnownMarket {
     return this.#head
   }
 
-  /** Estimated from the kind with the most rows. */
+  /** No stored block is later; Unix seconds. */
+  get newestTime(): number {
+    return this.#newestTime
+  }
+
+  /** Estimated bytes in memory. */
   get bytes(): number {
-    return Math.max(...Object.values<number>(this.size)) * MINT_BYTES
+    return bytesOfMarket(this.size)
   }
 
   get size(): MarketSize {
@@ -186,18 +153,8 @@ export class MarketState implements KnownMarket {
   }
 
   /**
-   * Returns whether a block can be folded at once with blocks after the head that are not folded yet, of which the first and
-   * the last are given (M2).
-   */
-  isFoldedWith(first: Timed, last: Timed, block: Timed): boolean {
-    const [begin, end, minute] = [first, last, block].map(({ blockTime }) => bucketStart('1m', blockTime))
-    if (minute! < end! || bucketStart('1h', minute!) !== bucketStart('1h', begin!)) return false
-    return minute === begin || bucketStart('1m', this.#newestTime) <= begin!
-  }
-
-  /**
-   * Begins to fold blocks after the head at once (`foldBlocks`): each is folded with those before it, as `isFoldedWith` tells.
-   * Marks their cached rows as used.
+   * Begins to fold blocks after the head at once (`foldBlocks`), of which each can be (`areFoldedTogether`). Marks their cached
+   * rows as used.
    */
   prepareBlocks(blocks: readonly DecodedBlock[], options: FoldOptions): PreparedBlocks {
     const [first] = blocks
@@ -237,8 +194,7 @@ export class MarketState implements KnownMarket {
       for (const { address, row } of loaded[name]) this.#hold(name, addressText(name, address), row)
     for (const { address, row } of loaded.candles) {
       const { mint, cash, interval, ts } = address
-      const { held } = this.#latest.pairs.get(pairKey(mint, cash)).buckets
-      held[INTERVALS.indexOf(interval)] = { ts, candle: row === null ? null : row.candle }
+      this.#bucketsOf(pairKey(mint, cash)).hold(interval, ts, row === null ? null : row.candle)
     }
     for (const { address, row } of loaded.activity)
       this.#hoursOf(address.of, address.owner).hold(address.hour, row)
@@ -250,7 +206,7 @@ export class MarketState implements KnownMarket {
   }
 
   candle(key: PairKey, interval: Interval, ts: number): Candle | null {
-    const candle = bucketOf(this.#latest.pairs.get(key).buckets, INTERVALS.indexOf(interval), ts)
+    const candle = this.#bucketsOf(key).at(interval, ts)
     if (candle === undefined) throw new Error(`the ${interval} bucket at ${ts} was not loaded`)
     return candle
   }
@@ -276,16 +232,16 @@ export class MarketState implements KnownMarket {
   }
 
   #applyCandles(candles: readonly CandleUpsert[], blockTime: number): void {
-    let buckets: Buckets | null = null
+    let buckets: RunningBuckets | null = null
     let last: CandleUpsert | null = null
     for (const upsert of candles) {
       // The buckets of a pair are adjacent, and finding its entry costs more than writing one.
       if (buckets === null || upsert.mint !== last?.mint || upsert.cash !== last.cash) {
-        buckets = this.#latest.pairs.get(pairKey(upsert.mint, upsert.cash)).buckets
-        buckets.storedUntil = Math.max(buckets.storedUntil, blockTime)
+        buckets = this.#bucketsOf(pairKey(upsert.mint, upsert.cash))
+        buckets.wrote(blockTime)
       }
       const { interval, candle } = upsert
-      buckets.held[INTERVALS.indexOf(interval)] = { ts: candle.ts, candle }
+      buckets.hold(interval, candle.ts, candle)
       last = upsert
     }
   }
@@ -294,7 +250,7 @@ export class MarketState implements KnownMarket {
     const isOwner = name === 'tokens' || name === 'pools'
     this.#latest[name].set(text, {
       row,
-      buckets: { held: [], storedUntil: this.#newestTime },
+      buckets: name === 'pairs' ? new RunningBuckets(this.#newestTime) : null,
       hours: isOwner ? new RunningHour(this.#newestTime) : null
     })
   }
@@ -315,8 +271,7 @@ export class MarketState implements KnownMarket {
       const starts = later === undefined ? first : bucketStarts(later)
       for (const [index, interval] of INTERVALS.entries()) {
         const ts = starts[index]!
-        const isHeld = buckets !== undefined && bucketOf(buckets, index, ts) !== undefined
-        if (!isHeld) candles.push({ mint, cash, interval, ts })
+        if (buckets?.at(interval, ts) === undefined) candles.push({ mint, cash, interval, ts })
       }
     }
     return candles
@@ -334,15 +289,12 @@ export class MarketState implements KnownMarket {
     return hours
   }
 
+  #bucketsOf(key: PairKey): RunningBuckets {
+    return this.#latest.pairs.get(key).buckets!
+  }
+
   #hoursOf(of: ActivityOf, owner: Pubkey): RunningHour {
     if (of === 'market') return this.#market
     return this.#latest[of === 'mint' ? 'tokens' : 'pools'].get(pubkeyMapKey(owner)).hours!
   }
-}
-
-/** A held bucket; null if the store cannot have it, undefined if the store must be read. */
-function bucketOf({ held, storedUntil }: Buckets, index: number, ts: number): Candle | null | undefined {
-  const bucket = held[index]
-  if (bucket?.ts === ts) return bucket.candle
-  return ts > bucketStart(INTERVALS[index]!, storedUntil) ? null : undefined
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { DecodedBlock } from '../../src/market/block.ts'
+import { areFoldedTogether } from '../../src/market/folded-together.ts'
 import { minuteOf } from '../../src/market/sol-usd.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { MANY, SINGLE } from '../../src/market/records.ts'
@@ -23,7 +24,8 @@ function foldedInRuns(chain: readonly DecodedBlock[], lengths: readonly number[]
     if (restarts > 0 && runs.length % restarts === 0) state = store.restart()
   }
   const isNext = (of: MarketState, run: readonly DecodedBlock[], next: DecodedBlock): boolean =>
-    run.length < lengths[runs.length % lengths.length]! && of.isFoldedWith(run[0]!, run.at(-1)!, next)
+    run.length < lengths[runs.length % lengths.length]! &&
+    areFoldedTogether(run[0]!, run.at(-1)!, next, of.newestTime)
   let run: DecodedBlock[] = []
   const end = (): void => {
     runs.push(run)
@@ -83,12 +85,15 @@ for (const [name, chains] of [
   })
 
 t.test('blocks are folded at once within an hour, as long as minutes do not fall', async (t) => {
-  const state = new MemoryStore().restart()
-  const at = (seconds: number) => ({ blockTime: NOON + seconds })
-  t.ok(state.isFoldedWith(at(0), at(59), at(60)), 'a later minute')
-  t.ok(state.isFoldedWith(at(0), at(3_599), at(3_540)), 'an earlier second')
-  t.notOk(state.isFoldedWith(at(0), at(60), at(59)), 'an earlier minute')
-  t.notOk(state.isFoldedWith(at(0), at(3_599), at(3_600)), 'another hour')
+  const { newestTime } = new MemoryStore().restart()
+  const areTogether = (...times: readonly [number, number, number]): boolean => {
+    const [first, last, block] = times.map((seconds) => ({ blockTime: NOON + seconds }))
+    return areFoldedTogether(first!, last!, block!, newestTime)
+  }
+  t.ok(areTogether(0, 59, 60), 'a later minute')
+  t.ok(areTogether(0, 3_599, 3_540), 'an earlier second')
+  t.notOk(areTogether(0, 60, 59), 'an earlier minute')
+  t.notOk(areTogether(0, 3_599, 3_600), 'another hour')
 })
 
 t.test('after a restart the minutes that the store may have are folded alone', async (t) => {
@@ -96,11 +101,11 @@ t.test('after a restart the minutes that the store may have are folded alone', a
   const before = store.restart().prepareBlocks([block(5, NOON + 30, [buy(1n, 1n)])], OPTIONS)
   const folded = before.fold(store.load(before.readSet))
   store.commit({ ...folded, slot: folded.slots.at(-1)!, log: [] })
-  const state = store.restart()
+  const { newestTime } = store.restart()
   const at = (seconds: number) => ({ blockTime: NOON + seconds })
-  t.ok(state.isFoldedWith(at(30), at(30), at(59)))
-  t.notOk(state.isFoldedWith(at(30), at(59), at(60)), 'buckets of the next minute may be stored')
-  t.ok(state.isFoldedWith(at(90), at(90), at(150)))
+  t.ok(areFoldedTogether(at(30), at(30), at(59), newestTime))
+  t.notOk(areFoldedTogether(at(30), at(59), at(60), newestTime), 'buckets of the next minute may be stored')
+  t.ok(areFoldedTogether(at(90), at(90), at(150), newestTime))
 })
 
 t.test('blocks that were prepared before others are not folded', async (t) => {
