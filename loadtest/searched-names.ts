@@ -1,5 +1,6 @@
 import { pubkeyMapKey } from '../src/chain/pubkey.ts'
-import { NameIndex, type Volumes } from '../src/data/name-index.ts'
+import { NameIndex } from '../src/data/name-index.ts'
+import type { Volumes } from '../src/data/name-search.ts'
 import { CashList } from '../src/market/cash.ts'
 import { byVolume } from '../src/market/volume-order.ts'
 import { WindowSums } from '../src/market/window-sums.ts'

@@ -1,7 +1,8 @@
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { RANKED_WINDOWS, RANKS_MAX, type Ranking, type RankedWindow } from '../market/ranking.ts'
 import type { IndexQuestion, RankingAnswer, SearchAnswer } from './index-question.ts'
-import type { NameHit, NameIndex, Volumes } from './name-index.ts'
+import type { NameIndex } from './name-index.ts'
+import type { NameHit, Volumes } from './name-search.ts'
 
 /** The names and rankings of this process at a slot. */
 export interface LoadedIndex {

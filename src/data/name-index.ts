@@ -1,20 +1,11 @@
-import { pubkeyMapKey, pubkeyOfMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
-import type { MintVolume } from '../market/minute-volumes.ts'
 import type { LaunchRow } from '../market/rows.ts'
-import { ORDERED_AT_ONCE } from '../market/volume-order.ts'
 import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
 import { GramIndex } from './gram-index.ts'
-import { matchOf, NAME_MATCHES, searchedNames, type NameMatch, type SymbolAndName } from './name-text.ts'
-import { insertRanked, type Hit, type Ranked } from './ranked-hits.ts'
-
-/** A token that a text was found in. */
-export interface NameHit extends SymbolAndName {
-  readonly mint: Pubkey
-  readonly match: NameMatch
-  /** The trades of the ranking window; undefined if it did not trade. */
-  readonly volume: MintVolume | undefined
-}
+import { NameSearch, type Compared, type NameHit, type Volumes } from './name-search.ts'
+import { matchOf, searchedNames, type SymbolAndName } from './name-text.ts'
+import type { Hit } from './ranked-hits.ts'
 
 /** Names that a launch states. */
 export type LaunchNames = Pick<LaunchRow, 'mint' | 'symbol' | 'name'>
@@ -31,43 +22,6 @@ interface Entry {
   /** The names that count, as they are searched. */
   searched: SymbolAndName
 }
-
-interface Search {
-  readonly text: string
-  readonly limit: number
-  readonly volumes: Volumes
-  /** Numbers of all tokens that may contain the text. */
-  readonly candidates: Uint32Array
-  readonly compared: Compared
-}
-
-/** Called with the number of names that a pass has compared, or other work that takes as long as comparing them. */
-export type Compared = (names: number) => void
-
-/** Volumes that hits are ranked by, of one window. */
-export interface Volumes {
-  /** Returns the trades of a mint by its map key; undefined if it did not trade. */
-  of(mapKey: string): MintVolume | undefined
-  /**
-   * Yields the mints with a volume in USD by their map keys, the largest first. Before them, yields null for each
-   * ORDERED_AT_ONCE mints that the order has passed.
-   */
-  descending(): Iterable<{ readonly mapKey: string; readonly microUsd: bigint } | null>
-}
-
-/**
- * Number of hits above which the search uses the order of volume. As many take as long as one pass over the mints of
- * a day's trades.
- */
-const MANY = 2_000
-
-/** Tokens whose names are compared before other work runs: up to 1 ms. */
-const COMPARED_AT_ONCE = 1_000
-
-/** Names that take as long as a match: its volume is looked up, and it is ranked (1.7 µs). */
-const NAMES_OF_MATCH = 4
-/** Names that take as long as ORDERED_AT_ONCE mints of the order of volume, at 12 ns a mint. */
-const NAMES_OF_ORDER = ORDERED_AT_ONCE / 40
 
 export interface NameIndexOptions {
   readonly bytesMax: number
@@ -96,7 +50,7 @@ const CHARACTER_LIST_BYTES = 8
  */
 export class NameIndex {
   readonly bytesMax: number
-  readonly #manyFrom: number
+  readonly #search: NameSearch
   readonly #entries: SecondChanceCache<Entry>
   readonly #byNumber: (Entry | undefined)[] = []
   readonly #free: number[] = []
@@ -111,9 +65,8 @@ export class NameIndex {
   /** Tokens that were evicted or not read for lack of memory since the last reload began. */
   leftOut = 0
 
-  constructor({ bytesMax, cash, manyFrom = MANY }: NameIndexOptions) {
+  constructor({ bytesMax, cash, manyFrom }: NameIndexOptions) {
     this.bytesMax = bytesMax
-    this.#manyFrom = manyFrom
     this.#entries = new SecondChanceCache(bytesMax, (_, entry) => {
       this.#unlist(entry)
       this.leftOut++
@@ -124,6 +77,15 @@ export class NameIndex {
         const names = { symbol, name }
         return [[pubkeyMapKey(mint), { names, searched: searchedNames(names) }]]
       })
+    )
+    this.#search = new NameSearch(
+      {
+        cashKeys: () => this.#cash.keys(),
+        candidates: (text) => this.#grams.candidates(text),
+        hitAt: (text, number) => this.#hitAt(text, number),
+        hitOf: (text, key) => this.#hitOf(text, key)
+      },
+      manyFrom
     )
   }
 
@@ -222,107 +184,26 @@ export class NameIndex {
   }
 
   /** Searches as `search` does. Yields where other work may run, which may change the index. */
-  *searching(
+  searching(
     text: string,
     limit: number,
     volumes: Volumes,
     compared: Compared = () => undefined
   ): Generator<void, readonly NameHit[], void> {
-    const found = this.#grams.candidates(text)
-    // The list changes with the index.
-    const candidates = found.length <= COMPARED_AT_ONCE ? found : found.slice()
-    const query = { text, limit, volumes, candidates, compared }
-    const best =
-      (yield* this.#searchAll(query, this.#manyFrom)) ??
-      (yield* this.#searchByVolume(query)) ??
-      (yield* this.#searchAll(query, Infinity))!
-    return best.map(({ key, names, match }) => ({
-      mint: pubkeyOfMapKey(key),
-      ...names,
-      match: NAME_MATCHES[match]!,
-      volume: volumes.of(key)
-    }))
+    return this.#search.hits({ text, limit, volumes, compared })
   }
 
-  /**
-   * Searches all tokens; returns null if more than `hitsMax` match, because ranking them would need as many volume
-   * lookups.
-   */
-  *#searchAll(
-    { text, limit, volumes, candidates, compared }: Search,
-    hitsMax: number
-  ): Generator<void, Ranked[] | null, void> {
-    const best: Ranked[] = []
-    let hits = 0
-    let names = 0
-    const consider = (hit: Hit | null): boolean => {
-      if (hit === null) return true
-      insertRanked(best, { ...hit, microUsd: volumes.of(hit.key)?.microUsd ?? 0n }, limit)
-      names += NAMES_OF_MATCH - 1
-      return ++hits <= hitsMax
-    }
-    try {
-      for (const key of this.#cash.keys()) {
-        names++
-        if (!consider(this.#hit(text, key))) return null
-      }
-      for (const [at, number] of candidates.entries()) {
-        if (at % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) yield
-        names++
-        const entry = this.#byNumber[number]
-        // It was removed meanwhile.
-        if (entry === undefined) continue
-        const { key, account, launch, searched } = entry
-        const match = matchOf(text, searched)
-        // Cash mints come first, by the names that count.
-        if (match === null || this.#cash.has(key)) continue
-        // A token whose names have changed meanwhile may have a new number.
-        if (candidates.length > COMPARED_AT_ONCE && best.some((each) => each.key === key)) continue
-        if (!consider({ key, names: account ?? launch!, match })) return null
-      }
-      return best
-    } finally {
-      compared(names)
-    }
+  /** Returns how the token of a number matches a text; null if it does not match, was removed, or is a cash mint. */
+  #hitAt(text: string, number: number): Hit | null {
+    const entry = this.#byNumber[number]
+    if (entry === undefined) return null
+    const { key, account, launch, searched } = entry
+    const match = matchOf(text, searched)
+    return match === null || this.#cash.has(key) ? null : { key, names: account ?? launch!, match }
   }
 
-  /**
-   * Searches tokens in descending volume until there are enough hits. Returns null if there are too few, after as
-   * many tokens as a full search would take time for.
-   */
-  *#searchByVolume({
-    text,
-    limit,
-    volumes,
-    candidates,
-    compared
-  }: Search): Generator<void, Ranked[] | null, void> {
-    const best: Ranked[] = []
-    let names = 0
-    let passed = 0
-    try {
-      for (const next of volumes.descending()) {
-        if (next === null) {
-          passed += NAMES_OF_ORDER
-          yield
-          continue
-        }
-        const { mapKey, microUsd } = next
-        if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
-        if (names === candidates.length) return null
-        if (++names % COMPARED_AT_ONCE === 0) yield
-        const hit = this.#hit(text, mapKey)
-        if (hit === null || best.some((each) => each.key === hit.key)) continue
-        insertRanked(best, { ...hit, microUsd }, limit)
-      }
-      return best.length === limit ? best : null
-    } finally {
-      compared(names + passed)
-    }
-  }
-
-  /** Returns how a token matches a text; null if it does not match. */
-  #hit(text: string, key: string): Hit | null {
+  /** Returns how a token matches a text by the names that count; null if it does not match. */
+  #hitOf(text: string, key: string): Hit | null {
     const entry = this.#entries.peek(key)
     const counted = entry === undefined || entry.account === null ? this.#cash.get(key) : undefined
     const searched = counted?.searched ?? entry?.searched
