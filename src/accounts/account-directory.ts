@@ -11,6 +11,7 @@ import {
 } from './fleet-readings.ts'
 import { ACCOUNTS_AT_ONCE } from './node-client.ts'
 import { ReadingCache, type CachedReading, type Known } from './reading-cache.ts'
+import { ReadingQueue, type ReadingRequest } from './reading-queue.ts'
 
 /** Timeout for reading a batch, in milliseconds, including a second node if the first one fails. */
 export const READ_MS = ACCOUNTS_READ_MS
@@ -18,10 +19,6 @@ export const READ_MS = ACCOUNTS_READ_MS
 export const PAUSE_MS = 1_000
 /** Maximum concurrent batches: half of the client's requests in flight, which leaves room for other reads. */
 const BATCHES_MAX = 4
-/** Maximum subjects queued for clients, above which a read fails as busy: 50 requests with 100 subjects each. */
-const URGENT_MAX = 5_000
-/** Maximum subjects queued for background reads. Further ones are dropped, and requested again at their next use. */
-const BACKGROUND_MAX = 1_000
 
 /**
  * Milliseconds after which a cached reading is compared with the stored one, if changes of other processes are not heard:
@@ -58,14 +55,6 @@ export interface DirectoryOptions<Subject, Reading> {
   readonly sharing: DirectorySharing<Subject, Reading> | null
 }
 
-interface Ask<Subject, Reading> {
-  readonly subject: Subject
-  readonly key: string
-  readonly known: Promise<Known<Reading>>
-  readonly resolve: (known: Known<Reading>) => void
-  readonly reject: (reason: unknown) => void
-}
-
 /**
  * Caches readings of subjects (mints, pools), and reads their accounts in batches.
  *
@@ -80,16 +69,11 @@ export class AccountDirectory<Subject, Reading> {
   readonly #clock: Clock
   readonly #cache: ReadingCache<Subject, Reading>
   readonly #fleet: FleetReadings<Subject, Reading> | null
-  /** Subjects that are queued or being read. */
-  readonly #asks = new Map<string, Ask<Subject, Reading>>()
-  readonly #urgent = new Map<string, Ask<Subject, Reading>>()
-  readonly #background = new Map<string, Ask<Subject, Reading>>()
+  readonly #queue = new ReadingQueue<Subject, Reading>()
   readonly #closing = new AbortController()
   #batches = 0
   #isScheduled = false
   #pausedUntilMs = -Infinity
-  /** Background reads that were dropped because the queue was full. */
-  dropped = 0
   /** Batches that failed. */
   failed = 0
   /** Why the newest batch failed; null if it succeeded. */
@@ -127,7 +111,12 @@ export class AccountDirectory<Subject, Reading> {
 
   /** Subjects that wait for a request. */
   get waiting(): number {
-    return this.#urgent.size + this.#background.size
+    return this.#queue.waiting
+  }
+
+  /** Background reads that were dropped because the queue was full. */
+  get dropped(): number {
+    return this.#queue.dropped
   }
 
   /** Whether a batch failed less than `PAUSE_MS` ago. */
@@ -169,13 +158,8 @@ export class AccountDirectory<Subject, Reading> {
     const known = this.#cache.get(key)
     const now = this.#clock.now()
     if (known !== undefined && now - known.readMs < this.#options.refreshMs) return
-    if (now < this.#pausedUntilMs || this.#asks.has(key) || this.#closing.signal.aborted) return
-    if (this.#background.size >= BACKGROUND_MAX) {
-      this.dropped++
-      return
-    }
-    this.#background.set(key, this.#ask(subject, key))
-    this.#schedule()
+    if (now < this.#pausedUntilMs || this.#queue.has(key) || this.#closing.signal.aborted) return
+    if (this.#queue.addToBackground(subject, key)) this.#schedule()
   }
 
   /**
@@ -205,25 +189,15 @@ export class AccountDirectory<Subject, Reading> {
   close(): void {
     this.#fleet?.close()
     this.#closing.abort(new NodeError('node', { kind: 'unreachable', detail: 'the process ends' }))
-    const waiting = [...this.#urgent.values(), ...this.#background.values()]
-    this.#urgent.clear()
-    this.#background.clear()
-    for (const ask of waiting) this.#reject(ask, this.#closing.signal.reason)
+    for (const request of this.#queue.takeAll()) this.#reject(request, this.#closing.signal.reason)
   }
 
   /** Reads a subject before those of the background. Rejects with NodeError. */
   protected async urgently(subject: Subject): Promise<Known<Reading>> {
     if (this.#closing.signal.aborted) throw this.#closing.signal.reason
-    const key = this.#keyOf(subject)
-    const running = this.#asks.get(key)
-    if (running !== undefined && !this.#background.has(key)) return running.known
-    if (this.#urgent.size >= URGENT_MAX)
-      throw new NodeError('node', { kind: 'busy', waiting: this.#urgent.size })
-    const ask = running ?? this.#ask(subject, key)
-    this.#background.delete(key)
-    this.#urgent.set(key, ask)
+    const known = this.#queue.addUrgent(subject, this.#keyOf(subject))
     this.#schedule()
-    return ask.known
+    return known
   }
 
   async #freshOrRequested(subject: Subject, limitMs: number): Promise<Known<Reading>> {
@@ -242,15 +216,6 @@ export class AccountDirectory<Subject, Reading> {
     return pubkeyMapKey(this.#options.addressOf(subject))
   }
 
-  #ask(subject: Subject, key: string): Ask<Subject, Reading> {
-    const { promise: known, resolve, reject } = Promise.withResolvers<Known<Reading>>()
-    // Nobody waits for a background read.
-    known.catch(() => undefined)
-    const ask = { subject, key, known, resolve, reject }
-    this.#asks.set(key, ask)
-    return ask
-  }
-
   /** Starts batches after the requests of this turn of the event loop have added their subjects. */
   #schedule(): void {
     if (this.#isScheduled) return
@@ -261,36 +226,30 @@ export class AccountDirectory<Subject, Reading> {
     })
   }
 
-  /** Takes the subjects of the next request, those of clients first; at least one. */
-  #take(): Ask<Subject, Reading>[] {
+  /** Takes the requests of the next batch. */
+  #take(): ReadingRequest<Subject, Reading>[] {
     const { accountsOf } = this.#options
-    const taken: Ask<Subject, Reading>[] = []
-    let accounts = 0
-    for (const queue of [this.#urgent, this.#background])
-      for (const [key, ask] of queue) {
-        accounts += accountsOf(ask.subject, this.#cache.get(key)?.known.reading ?? null)
-        if (taken.length > 0 && accounts > ACCOUNTS_AT_ONCE) return taken
-        queue.delete(key)
-        taken.push(ask)
-      }
-    return taken
+    return this.#queue.take(
+      ({ subject, key }) => accountsOf(subject, this.#cache.get(key)?.known.reading ?? null),
+      ACCOUNTS_AT_ONCE
+    )
   }
 
-  async #run(asks: readonly Ask<Subject, Reading>[]): Promise<void> {
+  async #run(requests: readonly ReadingRequest<Subject, Reading>[]): Promise<void> {
     this.#batches++
     const end = new AbortController()
     const late = new NodeError('node', { kind: 'timeout', afterMs: READ_MS })
     const timer = this.#clock.setTimeout(() => end.abort(late), READ_MS)
     try {
       const signal = AbortSignal.any([end.signal, this.#closing.signal])
-      const subjects = asks.map(({ subject }) => subject)
-      await this.#read(subjects, signal, (at, reading) => this.#resolve(asks[at]!, reading))
+      const subjects = requests.map(({ subject }) => subject)
+      await this.#read(subjects, signal, (at, reading) => this.#resolve(requests[at]!, reading))
       this.lastFault = null
     } catch (error) {
       this.failed++
       this.lastFault = error instanceof NodeError ? error : null
       this.#pausedUntilMs = this.#clock.now() + PAUSE_MS
-      for (const ask of asks) this.#reject(ask, error)
+      for (const request of requests) this.#reject(request, error)
     } finally {
       this.#clock.clearTimeout(timer)
       this.#batches--
@@ -307,14 +266,9 @@ export class AccountDirectory<Subject, Reading> {
       onFound(at, { reading, slot, readAtMs, ageMs: 0 })
   }
 
-  #resolve(ask: Ask<Subject, Reading>, reading: FleetReading<Reading>): void {
-    this.#end(ask)
-    ask.resolve(this.#accept(ask.subject, reading))
-  }
-
-  /** Ends a request. Another one for the subject may have begun since its answer came. */
-  #end(ask: Ask<Subject, Reading>): void {
-    if (this.#asks.get(ask.key) === ask) this.#asks.delete(ask.key)
+  #resolve(request: ReadingRequest<Subject, Reading>, reading: FleetReading<Reading>): void {
+    this.#queue.end(request)
+    request.resolve(this.#accept(request.subject, reading))
   }
 
   /** Caches a reading, and returns the newest of its subject. */
@@ -322,8 +276,8 @@ export class AccountDirectory<Subject, Reading> {
     return this.#cache.accept(this.#keyOf(subject), subject, reading, this.#clock.now())
   }
 
-  #reject(ask: Ask<Subject, Reading>, reason: unknown): void {
-    this.#end(ask)
-    ask.reject(reason)
+  #reject(request: ReadingRequest<Subject, Reading>, reason: unknown): void {
+    this.#queue.end(request)
+    request.reject(reason)
   }
 }
