@@ -3,15 +3,11 @@ import { NodeError } from '../node/node-fault.ts'
 import { withinNodeTime } from '../node/node-time.ts'
 import type { Clock } from '../ports.ts'
 import { ACCOUNTS_READ_MS, ACCOUNTS_WAIT_MS } from '../kernel/time-limits.ts'
-import {
-  FleetReadings,
-  type FleetReading,
-  type FleetReadingsOptions,
-  type OnFound
-} from './fleet-readings.ts'
+import { FleetReadings, type FleetReadingsOptions, type OnFound } from './fleet-readings.ts'
 import { ACCOUNTS_AT_ONCE } from './node-client.ts'
 import { ReadingCache, type CachedReading, type Known } from './reading-cache.ts'
 import { ReadingQueue, type ReadingRequest } from './reading-queue.ts'
+import type { FleetReading } from './stored-readings.ts'
 
 /** Timeout for reading a batch, in milliseconds, including a second node if the first one fails. */
 export const READ_MS = ACCOUNTS_READ_MS

@@ -1,7 +1,12 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { READING_CLAIM_MS, type SharedReadings, type StoredReading } from '../../storage/port/readings.ts'
 import { sleep, type Clock } from '../ports.ts'
-import { readSourceAccounts, writeSourceAccounts, type SourceAccount } from './source-accounts.ts'
+import { writeSourceAccounts, type SourceAccount } from './source-accounts.ts'
+import {
+  pausesBetweenReadings,
+  StoredReadings,
+  type FleetReading,
+  type StoredReadingsOptions
+} from './stored-readings.ts'
 
 /**
  * Milliseconds after which a claim of another process is looked at again, with notifications and without. With them, it
@@ -12,10 +17,6 @@ const RETRY_MS = { notified: 500, polled: 100 }
 const RECALL_MS = 100
 /** Largest text of a shared reading, in characters: ten times that of any venue's pool. Each gateway reads larger ones. */
 const TEXT_MAX = 64 * 1024
-/** Stored readings that are read at once: 6 MB if all are of the largest size. */
-const KEYS_AT_ONCE = 100
-/** Characters of stored readings that are decoded without a pause: less than a millisecond. */
-const SLICE_CHARACTERS = 64 * 1024
 
 /** A reading as the node gives it; `sources` is null if it cannot be shared. */
 export interface NodeReading<Reading> {
@@ -24,27 +25,12 @@ export interface NodeReading<Reading> {
   readonly sources: readonly SourceAccount[] | null
 }
 
-/** A reading that this process or another one made. */
-export interface FleetReading<Reading> {
-  readonly reading: Reading
-  readonly slot: number
-  /** By the clock of the process that made it, in Unix milliseconds. */
-  readonly readAtMs: number
-  /** Milliseconds since it was stored. */
-  readonly ageMs: number
-}
-
 /** How the readings of a kind of subject are shared. */
-export interface FleetReadingsOptions<Subject, Reading> {
+export interface FleetReadingsOptions<Subject, Reading> extends StoredReadingsOptions<Subject, Reading> {
   readonly clock: Clock
-  readonly shared: SharedReadings
   /** Milliseconds for which a stored reading is not read again. */
   readonly freshMs: number
   readonly keyOf: (subject: Subject) => string
-  /** Returns the subject of a key; null for a key of another kind. */
-  readonly subjectOf: (key: string) => Subject | null
-  /** Returns the reading of a subject from its accounts; null if it needs others. */
-  readonly readingOf: (subject: Subject, sources: readonly SourceAccount[]) => Reading | null
   /** Reads subjects from the node, in their order. */
   readonly read: (
     subjects: readonly Subject[],
@@ -55,8 +41,6 @@ export interface FleetReadingsOptions<Subject, Reading> {
   readonly isCached: (subject: Subject) => boolean
   /** Whether a reading of another process is taken although none is cached. */
   readonly isWanted?: (subject: Subject) => boolean
-  /** Takes a reading of another process. */
-  readonly take: (subject: Subject, reading: FleetReading<Reading>) => void
 }
 
 /** Called with the place of a subject in its batch, once its reading is known. */
@@ -87,10 +71,9 @@ interface Batch<Subject, Reading> {
  */
 export class FleetReadings<Subject, Reading> {
   readonly #options: FleetReadingsOptions<Subject, Reading>
+  readonly #stored: StoredReadings<Subject, Reading>
   readonly #unsubscribe: () => void
   readonly #waiting = new Map<string, Set<() => void>>()
-  /** Keys of stored readings that are to be read with the next request. */
-  #recalled: { readonly keys: Set<string>; readonly done: Promise<void> } | null = null
   readonly #closed = new AbortController()
   /** Readings of other processes that were used. */
   taken = 0
@@ -101,6 +84,11 @@ export class FleetReadings<Subject, Reading> {
 
   constructor(options: FleetReadingsOptions<Subject, Reading>) {
     this.#options = options
+    const take = (subject: Subject, reading: FleetReading<Reading>): void => {
+      this.taken++
+      options.take(subject, reading)
+    }
+    this.#stored = new StoredReadings({ ...options, take })
     this.#unsubscribe = options.shared.subscribe((keys) => void this.#hear(keys))
   }
 
@@ -136,7 +124,7 @@ export class FleetReadings<Subject, Reading> {
     if (!this.available || subjects.length === 0) return
     const end = new AbortController()
     await Promise.race([
-      Promise.all(subjects.map((subject) => this.#gathered(this.#options.keyOf(subject)))),
+      Promise.all(subjects.map((subject) => this.#stored.recall(this.#options.keyOf(subject)))),
       sleep(this.#options.clock, RECALL_MS, end.signal)
     ])
     end.abort()
@@ -152,7 +140,7 @@ export class FleetReadings<Subject, Reading> {
       ? await shared.claim(open.map(({ key }) => ({ key, freshMs }))).catch(() => null)
       : null
     if (claims === null) return { claimed: open, elsewhere }
-    const rest = sliced()
+    const rest = pausesBetweenReadings()
     for (const [at, each] of open.entries()) {
       const { state, stored } = claims[at]!
       await rest(stored)
@@ -164,7 +152,7 @@ export class FleetReadings<Subject, Reading> {
 
   /** Gives a stored reading; false if it cannot be used. */
   #takeFor(each: Open<Subject>, stored: StoredReading | null, batch: Batch<Subject, Reading>): boolean {
-    const found = stored === null ? null : this.#decoded(each.subject, stored)
+    const found = stored === null ? null : this.#stored.decoded(each.subject, stored)
     if (found === null) return false
     this.taken++
     batch.open.delete(each)
@@ -265,56 +253,6 @@ export class FleetReadings<Subject, Reading> {
       const subject = subjectOf(key)
       if (subject !== null && (isCached(subject) || isWanted(subject))) used.push(key)
     }
-    for (let at = 0; at < used.length && !this.#closed.signal.aborted; at += KEYS_AT_ONCE)
-      await this.#takeStored(used.slice(at, at + KEYS_AT_ONCE))
-  }
-
-  /** Has a key read with those of the same turn of the event loop. */
-  #gathered(key: string): Promise<void> {
-    if (this.#recalled === null) {
-      const keys = new Set<string>()
-      const done = Promise.resolve().then(async () => {
-        this.#recalled = null
-        const all = [...keys]
-        for (let at = 0; at < all.length; at += KEYS_AT_ONCE)
-          await this.#takeStored(all.slice(at, at + KEYS_AT_ONCE))
-      })
-      this.#recalled = { keys, done }
-    }
-    this.#recalled.keys.add(key)
-    return this.#recalled.done
-  }
-
-  /** Takes stored readings. Never rejects: the accounts are then read when they are needed. */
-  async #takeStored(keys: readonly string[]): Promise<void> {
-    const { shared, subjectOf, take } = this.#options
-    if (!shared.available) return
-    const stored = await shared.read(keys).catch(() => [])
-    const rest = sliced()
-    for (const [at, each] of stored.entries()) {
-      await rest(each)
-      const subject = subjectOf(keys[at]!)
-      const found = each === null || subject === null ? null : this.#decoded(subject, each)
-      if (subject === null || found === null) continue
-      this.taken++
-      take(subject, found)
-    }
-  }
-
-  #decoded(subject: Subject, { text, slot, readAtMs, ageMs }: StoredReading): FleetReading<Reading> | null {
-    const sources = readSourceAccounts(text)
-    const reading = sources === null ? null : this.#options.readingOf(subject, sources)
-    return reading === null ? null : { reading, slot, readAtMs, ageMs }
-  }
-}
-
-/** Returns a function that is called before each reading is decoded, and pauses after SLICE_CHARACTERS. */
-function sliced(): (next: StoredReading | null) => Promise<void> | void {
-  let characters = 0
-  return (next) => {
-    characters += next?.text.length ?? 0
-    if (characters <= SLICE_CHARACTERS) return
-    characters = 0
-    return yieldToEventLoop()
+    await this.#stored.takeAll(used, this.#closed.signal)
   }
 }

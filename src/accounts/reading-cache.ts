@@ -1,5 +1,5 @@
 import { SecondChanceCache } from '../kernel/memory/second-chance-cache.ts'
-import type { FleetReading } from './fleet-readings.ts'
+import type { FleetReading } from './stored-readings.ts'
 
 /** A reading with its slot and time. */
 export interface Known<Reading> {
