@@ -1,72 +1,19 @@
-import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { DocumentHeader, HotValue } from '../document-store.ts'
 import { blob } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
-import { NEW_LAYOUT, shareOf, type DocumentLayout } from './divided-kinds.ts'
+import { NEW_LAYOUT, type DocumentLayout } from './divided-kinds.ts'
 import { ttlSecondsOf } from './document-rows.ts'
-import { batchesOf } from './row-write.ts'
+import { GatheredRows } from './gathered-rows.ts'
+import { earlierHotPlaceOf, HOT_STATEMENTS, hotPlaceOf, type HotPlace } from './hot-place.ts'
 import type { RowWrite } from './row-write.ts'
 
-/** The statements of one of the two tables of hot values. */
-interface HotStatements {
-  readonly put: string
-  readonly fence: string
-  readonly select: string
-  readonly delete: string
-  readonly deleteOlder: string
-}
-
-function statementsOf(table: string, partition: readonly string[]): HotStatements {
-  const columns = [...partition, 'key', 'born']
-  const where = columns.map((column) => `${column} = ?`).join(' AND ')
-  const places = columns.map(() => '?').join(', ')
-  const remove = `DELETE FROM ${table} WHERE ${where}`
-  return {
-    put: `UPDATE ${table} USING TTL ? AND TIMESTAMP ? SET value = ? WHERE ${where} AND fence = ?`,
-    fence: `INSERT INTO ${table} (${columns.join(', ')}, fence) VALUES (${places}, ?) USING TTL ? AND TIMESTAMP ?`,
-    // All rows of a document: they are deleted once a greater token has a value.
-    select: `SELECT fence, value FROM ${table} WHERE ${where}`,
-    delete: remove,
-    deleteOlder: `${remove} AND fence < ?`
-  }
-}
-
-const WHOLE = statementsOf('document_hot', ['kind', 'part'])
-/** The statements of kinds that are divided. */
-const SHARED = statementsOf('document_hot_shares', ['kind', 'part', 'share'])
-
-/** Where the values of a document are. */
-interface HotPlace {
-  readonly statements: HotStatements
-  readonly key: readonly unknown[]
-  /** Names the partition. */
-  readonly partition: string
-}
-
-/** Maximum writes that wait or are in flight: five seconds of 2,000 a second. Further ones are refused. */
-const WRITING_MAX = 10_000
-/**
- * Milliseconds that a write waits for others of its partition. Of 20 tenants with 100 writes a second each, five share a
- * request.
- */
-const GATHER_MS = 50
-/** Maximum requests in flight: blocks need the server, too. With 5 ms each, 1,600 partitions a second. */
-const REQUESTS_MAX = 8
 /**
  * Carried to a token if no value was stored, so that no value of a lesser token is read. No document's hot value is empty.
  */
 const NO_VALUE = ''
 /** Bytes of a statement's values besides the hot value, estimated. */
 const KEY_BYTES = 200
-
-/** Writes of one partition that wait, and the callers that wait for them. */
-interface Gathering {
-  /** By document and token: a later value takes the place of an earlier one. */
-  readonly rows: Map<string, RowWrite>
-  readonly callers: PromiseWithResolvers<void>
-  size: number
-}
 
 /** A write to the row of a document and a token. A later write with an equal `place` replaces it. */
 interface GatheredWrite {
@@ -78,26 +25,19 @@ interface GatheredWrite {
  * Hot values of documents. Each fencing token has a row of its own, and the value of the greatest token that has one is
  * read. So a writer that has lost its lease writes a row that is never read. A fence is a row that the value is carried to.
  *
- * Under one token the timestamps of writes follow the order of the calls. Writes of one partition share a batch: those that
- * come while earlier ones are in flight follow together.
+ * Under one token the timestamps of writes follow the order of the calls.
  */
 export class HotValues {
   readonly #client: CqlClient
-  readonly #clock: Clock
   readonly #layout: DocumentLayout
-  #gathering = new Map<string, Gathering>()
-  /** Gathered writes that wait for a request. */
-  readonly #queue: Gathering[] = []
-  readonly #inFlight = new Set<Promise<void>>()
-  #timer: unknown = null
+  readonly #writes: GatheredRows
   /** Microseconds: the time of the newest write. */
   #writtenAt = 0
-  #writing = 0
 
   constructor(client: CqlClient, clock: Clock, layout: DocumentLayout = NEW_LAYOUT) {
     this.#client = client
-    this.#clock = clock
     this.#layout = layout
+    this.#writes = new GatheredRows(client, clock)
   }
 
   /** Stores a value under a token. */
@@ -121,7 +61,7 @@ export class HotValues {
       })
     }
     // A writer of an earlier version reads only the table of earlier values.
-    const earlier = this.#earlierPlaceOf(document)
+    const earlier = earlierHotPlaceOf(document, this.#layout)
     await Promise.all([
       this.#gather(document, token, fence),
       ...(earlier === null ? [] : [this.#gather(document, token, fence, earlier)])
@@ -142,20 +82,12 @@ export class HotValues {
     document: DocumentHeader,
     token: number,
     { place, writeAt }: GatheredWrite,
-    at: HotPlace = this.#placeOf(document)
+    at: HotPlace = hotPlaceOf(document, this.#layout)
   ): Promise<void> {
-    this.#client.assertOpen()
-    if (this.#writing >= WRITING_MAX)
-      throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${WRITING_MAX} writes of hot values are under way`)
     const ttl = ttlSecondsOf(document.expiresAtMs, this.#client.now())
-    const gathering = this.#gatheringOf(at.partition)
     // A fence must not replace a value, nor the other way round.
-    const row = `${place} ${token} ${document.born} ${blob(document.address.key).toString('latin1')}`
-    gathering.rows.set(row, writeAt(at, ttl, this.#nextTime()))
-    gathering.size++
-    this.#writing++
-    this.#gatherOn()
-    return gathering.callers.promise
+    const name = `${place} ${token} ${document.born} ${blob(document.address.key).toString('latin1')}`
+    return this.#writes.write(at.partition, name, writeAt(at, ttl, this.#nextTime()))
   }
 
   /** The values of documents, in their order. */
@@ -165,10 +97,10 @@ export class HotValues {
 
   /** Reads values, each with the token that it is stored under. Also deletes the rows of earlier tokens. */
   async #read(documents: readonly DocumentHeader[]): Promise<(HotValue & { readonly valueToken: number })[]> {
-    const places = documents.map((document) => this.#placeOf(document))
+    const places = documents.map((document) => hotPlaceOf(document, this.#layout))
     const [answers, earlier] = await Promise.all([
       this.#rowsAt(places),
-      this.#rowsAt(documents.map((document) => this.#earlierPlaceOf(document)))
+      this.#rowsAt(documents.map((document) => earlierHotPlaceOf(document, this.#layout)))
     ])
     const values: (HotValue & { readonly valueToken: number })[] = []
     for (const [i, stored] of answers.entries()) {
@@ -191,7 +123,7 @@ export class HotValues {
   /** The rows of places in their order, the greatest token first; none where there is no place. */
   async #rowsAt(places: readonly (HotPlace | null)[]): Promise<CqlRow[][]> {
     const rows = places.map((): CqlRow[] => [])
-    for (const statements of [WHOLE, SHARED]) {
+    for (const statements of HOT_STATEMENTS) {
       const of = places.flatMap((place, i) =>
         place?.statements === statements ? [{ key: place.key, i }] : []
       )
@@ -205,24 +137,6 @@ export class HotValues {
     return rows
   }
 
-  #placeOf({ address, born }: DocumentHeader): HotPlace {
-    const { kind, partition, key } = address
-    const division = this.#layout.divided[kind]
-    if (division === undefined) return wholeHotPlace({ address, born })
-    const share = shareOf(division, key)
-    return {
-      statements: SHARED,
-      key: [kind, partition, share, blob(key), born],
-      partition: JSON.stringify([kind, partition, share])
-    }
-  }
-
-  /** Where an earlier version has the values of a kind that is divided now; null for other kinds and keyspaces. */
-  #earlierPlaceOf(document: DocumentHeader): HotPlace | null {
-    const { divided, hasEarlier } = this.#layout
-    return hasEarlier && divided[document.address.kind] !== undefined ? wholeHotPlace(document) : null
-  }
-
   /** The timestamp of a write, in microseconds: later than every earlier one. */
   #nextTime(): bigint {
     this.#writtenAt = Math.max(this.#writtenAt + 1, this.#client.now() * 1_000)
@@ -231,59 +145,13 @@ export class HotValues {
 
   /** Deletes the values of a document that is gone. One that is written later is an orphan. */
   async delete(document: DocumentHeader): Promise<void> {
-    for (const place of [this.#placeOf(document), this.#earlierPlaceOf(document)])
+    for (const place of [hotPlaceOf(document, this.#layout), earlierHotPlaceOf(document, this.#layout)])
       if (place !== null) await this.#forget(place.statements.delete, place.key)
   }
 
   /** Sends the writes that wait, at once, and resolves after all have ended. */
-  async close(): Promise<void> {
-    this.#flush(Infinity)
-    await Promise.all(this.#inFlight)
-  }
-
-  #gatheringOf(partition: string): Gathering {
-    const known = this.#gathering.get(partition)
-    if (known !== undefined) return known
-    const gathering: Gathering = { rows: new Map(), callers: Promise.withResolvers(), size: 0 }
-    this.#gathering.set(partition, gathering)
-    return gathering
-  }
-
-  /** Schedules the gathered writes: in GATHER_MS, or after the requests in flight. */
-  #gatherOn(): void {
-    if (this.#gathering.size === 0 || this.#inFlight.size > 0) return
-    this.#timer ??= this.#clock.setTimeout(() => this.#flush(REQUESTS_MAX), GATHER_MS)
-  }
-
-  #flush(requestsMax: number): void {
-    this.#clock.clearTimeout(this.#timer)
-    this.#timer = null
-    this.#queue.push(...this.#gathering.values())
-    this.#gathering = new Map()
-    this.#send(requestsMax)
-  }
-
-  #send(requestsMax: number): void {
-    while (this.#inFlight.size < requestsMax && this.#queue.length > 0) {
-      const written = this.#write(this.#queue.shift()!).finally(() => {
-        this.#inFlight.delete(written)
-        this.#send(REQUESTS_MAX)
-        this.#gatherOn()
-      })
-      this.#inFlight.add(written)
-    }
-  }
-
-  /** Never rejects: the callers get the error. */
-  async #write({ rows, callers, size }: Gathering): Promise<void> {
-    try {
-      await Promise.all(batchesOf([...rows.values()]).map((batch) => this.#client.write(batch)))
-      callers.resolve()
-    } catch (error) {
-      callers.reject(error)
-    } finally {
-      this.#writing -= size
-    }
+  close(): Promise<void> {
+    return this.#writes.close()
   }
 
   /** The deleted rows are never read, so the deletion may fail. */
@@ -300,15 +168,6 @@ const putOf = (token: number, value: string): GatheredWrite => ({
     bytes: KEY_BYTES + value.length
   })
 })
-
-const wholeHotPlace = ({ address, born }: Pick<DocumentHeader, 'address' | 'born'>): HotPlace => {
-  const { kind, partition, key } = address
-  return {
-    statements: WHOLE,
-    key: [kind, partition, blob(key), born],
-    partition: JSON.stringify([kind, partition])
-  }
-}
 
 const byToken = (rows: readonly CqlRow[]): CqlRow[] =>
   rows.toSorted((a, b) => Number((b['fence'] as bigint) - (a['fence'] as bigint)))
