@@ -8,6 +8,7 @@ import type { TlsOptions } from '../tls-options.ts'
 import type { ScyllaBase } from './base.ts'
 import { blockStore } from './blocks.ts'
 import { CqlClient } from './client.ts'
+import { BLOCKS_TOGETHER_MAX } from './commit-group.ts'
 import { ConditionalWrites } from './conditional-writes.ts'
 import { coverageStore } from './coverage.ts'
 import { DIVIDED_KINDS, type DividedKinds, type DocumentLayout } from './divided-kinds.ts'
@@ -40,7 +41,7 @@ import type { StartWait } from './start-wait.ts'
 import { withMemtable } from './with-memtable.ts'
 import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
-import { BLOCKS_TOGETHER_MAX, BlockWriter } from './writer.ts'
+import { BlockWriter } from './writer.ts'
 
 /** Estimated bytes of records that the writer caches, so that it need not read the versions that it replaces. */
 const COMMITTED_BYTES_MAX = 64 * 2 ** 20

@@ -3,13 +3,12 @@ import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
-import type { BlockBytes } from '../codec/packed-block.ts'
 import type { BlockCommit } from '../port.ts'
 import { AmendmentWriter } from './amendment-writer.ts'
 import type { Change } from './amendment-writer.ts'
 import type { ScyllaBase } from './base.ts'
+import { bytesOf, groupSizeOf, packedGroup, type GivenBlock, type PackedBlock } from './commit-group.ts'
 import { COMMITS_MAX } from './version.ts'
-import type { RowWrite } from './row-write.ts'
 import type { Version } from './version.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import { closed, superseded } from './errors.ts'
@@ -28,33 +27,8 @@ import { commitStatement, forgetStatement } from './watermark.ts'
 const BATCHES_AT_ONCE = 8
 /** Commits and changes that wait for those under way; a further one is refused. */
 const COMMITS_WAITING_MAX = 64
-/**
- * Maximum blocks that share a watermark, and their packed bytes. Further blocks wait for the next one, so that a batch stays
- * within the server's bounds. The blocks of a group (`commitAll`) may have more bytes: they go in several batches.
- */
-export const BLOCKS_TOGETHER_MAX = 16
-const BYTES_TOGETHER_MAX = 4 * 2 ** 20
 
 export interface BlockWriterOptions extends FlushOptions, WriterClaimOptions {}
-
-/** A block whose commit was requested and is not answered. */
-interface GivenBlock extends PromiseWithResolvers<boolean> {
-  readonly block: BlockCommit
-  readonly kept: KeptBlock | undefined
-  /** The slot that it must follow; undefined for any head. */
-  readonly after: number | undefined
-  /** Whether it must become visible together with the next one. */
-  readonly isWithNext: boolean
-}
-
-/** A block as it is in the journal. */
-interface PackedBlock {
-  readonly version: Version
-  readonly block: BlockCommit
-  readonly bytes: BlockBytes
-  /** Pieces of the kept block. */
-  readonly kept: readonly RowWrite[]
-}
 
 /**
  * Writes blocks in their order. Each goes to the journal, which makes it durable and visible. Several together go to the
@@ -211,8 +185,6 @@ export class BlockWriter {
   async #group(given: readonly GivenBlock[]): Promise<PackedBlock[]> {
     const { visibility } = this.#base
     const [first] = given
-    /** Number of blocks of the first group (W6). */
-    const least = Math.max(given.findIndex(({ isWithNext }) => !isWithNext) + 1, 1)
     // A process that lost the claim earlier must not claim again for this block.
     if (!isStored(first!.block, visibility.committed.head))
       assertFollows(first!.after, visibility.committed.head)
@@ -221,26 +193,11 @@ export class BlockWriter {
       const { head } = visibility.committed
       if (isStored(first!.block, head)) return []
       assertFollows(first!.after, head)
-      if (this.#flushes.hasRoom(least)) break
+      if (this.#flushes.hasRoom(groupSizeOf(given))) break
       // If it fails, the next attempt to hold the claim throws the error.
       await this.#flushes.run().catch(() => undefined)
     }
-    const group = [this.#packed(first!, 0)]
-    let bytes = sizeOf(group[0]!)
-    const most = Math.max(Math.min(BLOCKS_TOGETHER_MAX, this.#flushes.room), least)
-    for (const next of given.slice(1, most)) {
-      const { slot } = group.at(-1)!.block
-      // A block that will be refused, or found stored, is handled alone.
-      if (isStored(next.block, slot) || (next.after ?? slot.slot) !== slot.slot) break
-      const packed = tryTo(() => this.#packed(next, group.length))
-      if (packed === null) break
-      bytes += sizeOf(packed)
-      if (bytes > BYTES_TOGETHER_MAX && group.length >= least) break
-      group.push(packed)
-    }
-    while (group.length > 0 && given[group.length - 1]!.isWithNext) group.pop()
-    if (group.length === 0) throw brokenGroup(first!.block)
-    return group
+    return packedGroup(given, this.#flushes.room, (each, place) => this.#packed(each, place))
   }
 
   #packed({ block, kept }: GivenBlock, place: number): PackedBlock {
@@ -264,7 +221,7 @@ export class BlockWriter {
     this.#writerClaim.newest = version.number
     visibility.advance(
       { committed: new Snapshot(version, block.slot, before.ended), flushed: visibility.snapshot },
-      group.map((each) => new MemtableBlock(each.version, each.block, sizeOf(each)))
+      group.map((each) => new MemtableBlock(each.version, each.block, bytesOf(each)))
     )
     reached('commit.published')
     this.#flushes.beginIfDue()
@@ -303,22 +260,6 @@ export class BlockWriter {
     })
   }
 }
-
-const sizeOf = ({ bytes }: Pick<PackedBlock, 'bytes'>): number => bytes.packed.length + bytes.digest.length
-
-function tryTo<T>(run: () => T): T | null {
-  try {
-    return run()
-  } catch {
-    return null
-  }
-}
-
-const brokenGroup = ({ slot: { slot } }: BlockCommit): ServiceError =>
-  new ServiceError(
-    ERRORS.STORAGE_UNAVAILABLE,
-    `a block that must become visible together with block ${slot} cannot be stored, or does not follow it`
-  )
 
 const overfull = (): ServiceError =>
   new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `${COMMITS_WAITING_MAX} commits wait for the store`)
