@@ -151,3 +151,22 @@ export function slotsBySignatures({ history = NO_HISTORY }: Pick<LedgerExtent, '
   const [first, last] = [read[0], read.at(-1)]
   return first === undefined || last === undefined ? null : { from: first.from, to: last.to }
 }
+
+/** The last block whose rows are stored. */
+export interface StoredEnd {
+  readonly slot: number
+  readonly blockTime: number | null
+}
+
+/** Returns the history of a watch that ends; null if it has no rows. */
+export function ended(
+  captureFrom: LedgerStart | null,
+  history: WatchHistory = NO_HISTORY,
+  end: StoredEnd | null
+): WatchHistory | null {
+  // A ledger that has not begun leaves that of the previous watch as it is.
+  if (captureFrom === null) return history.resumes === null ? null : history
+  if (end === null) return null
+  const endSlot = Math.max(end.slot, captureFrom.slot - 1)
+  return { ...history, resumes: { captureFrom, endSlot, endTs: end.blockTime } }
+}

@@ -10,14 +10,16 @@ import {
   type EndedWatch,
   type WatchedAddress
 } from './watched-address.ts'
-import { united, without, type SlotRange, type TimedRange } from './slot-ranges.ts'
+import { isRequested, requested, withImported } from './history-request.ts'
+import type { SlotRange } from './slot-ranges.ts'
 import {
   begun,
-  IMPORTED_MAX,
+  ended,
   IMPORTED_ROWS_MAX,
   NO_HISTORY,
   type LedgerSince,
   type LedgerStart,
+  type StoredEnd,
   type WatchHistory
 } from './watch-history.ts'
 import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
@@ -33,12 +35,6 @@ const PARSED_MAX = 10 * WATCHED_PER_TENANT_MAX
 export interface WatchedFacts extends Pick<WatchedAddress, 'address' | 'label' | 'role'> {
   /** The requested start of its ledger; absent to leave it as it is. */
   readonly since?: LedgerSince | undefined
-}
-
-/** The last block whose rows are stored. */
-interface StoredEnd {
-  readonly slot: number
-  readonly blockTime: number | null
 }
 
 export interface WatchOutcome {
@@ -113,20 +109,10 @@ export class WatchedAddresses {
     ranges: readonly SlotRange[],
     requestedAtMs: number
   ): Promise<WatchedAddress | null> {
-    const timed = ranges.map(untimed)
     const watched = await this.get(tenant, address)
     if (isRequested(watched, requestedAtMs)) return watched
-    const { imported, since } = watched.history ?? NO_HISTORY
-    const all = [...united([...imported, ...timed])]
-    if (all.length > IMPORTED_MAX) return null
-    const start = since ?? { slot: all[0]?.from ?? 0, ts: null }
-    return this.#request(tenant, address, (value) => {
-      const changed = requested(value, start, requestedAtMs)
-      const history = changed.history!
-      const again = without(timed, without(timed, history.archived)).map(untimed)
-      const restaged = [...united([...history.restaged, ...again])]
-      return { ...changed, history: { ...history, imported: all, restaged } }
-    })
+    const change = withImported(watched, ranges, requestedAtMs)
+    return change === null ? null : this.#request(tenant, address, change)
   }
 
   /** Counts rows before they are imported. Rejects with WATCH_NOT_FOUND, or with IMPORT_LIMIT_REACHED. */
@@ -217,10 +203,10 @@ export class WatchedAddresses {
   /** Returns a new watch with the history of the tenant's previous watch of the address. */
   async #resumed(watched: WatchedAddress, nowMs: number): Promise<WatchedAddress> {
     const { tenant, address } = watched
-    const ended = await this.#ended.get(tenantShard(tenant), [tenant, address])
-    return ended === null
+    const before = await this.#ended.get(tenantShard(tenant), [tenant, address])
+    return before === null
       ? watched
-      : { ...watched, history: { ...ended.value.history, requestedAtMs: nowMs } }
+      : { ...watched, history: { ...before.value.history, requestedAtMs: nowMs } }
   }
 
   /** Stores what a later watch continues. It does not count while the address is watched. */
@@ -228,12 +214,12 @@ export class WatchedAddresses {
     { tenant, address, captureFrom, history }: WatchedAddress,
     end: StoredEnd | null
   ): Promise<void> {
-    const retained = endedHistory(captureFrom, history, end)
+    const retained = ended(captureFrom, history, end)
     if (retained === null) return
-    const ended = { tenant, address, history: retained }
+    const row = { tenant, address, history: retained }
     const before = await this.#ended.get(tenantShard(tenant), [tenant, address])
-    if (before === null) await this.#ended.insert(ended)
-    else await this.#ended.change(before, () => ended)
+    if (before === null) await this.#ended.insert(row)
+    else await this.#ended.change(before, () => row)
   }
 
   async #unwatch(tenant: string, address: string, end: StoredEnd | null): Promise<void> {
@@ -270,32 +256,6 @@ export class WatchedAddresses {
     for (const version of [...this.#parsed.keys().take(surplus)]) this.#parsed.delete(version)
     return page.documents
   }
-}
-
-const untimed = (range: SlotRange): TimedRange => ({ ...range, fromTs: null, toTs: null })
-
-/** Returns a watch with a new request for its history. */
-const isRequested = ({ history = NO_HISTORY }: WatchedAddress, requestedAtMs: number): boolean =>
-  history.requestedAtMs >= requestedAtMs
-
-function requested(watched: WatchedAddress, since: LedgerSince, nowMs: number): WatchedAddress {
-  const { history = NO_HISTORY } = watched
-  // A request names itself by its time, which must be new.
-  const requestedAtMs = Math.max(nowMs, history.requestedAtMs + 1)
-  return { ...watched, history: { ...history, since, requestedAtMs } }
-}
-
-/** Returns the history of a watch that ends; null if it has no rows. */
-function endedHistory(
-  captureFrom: LedgerStart | null,
-  history: WatchHistory = NO_HISTORY,
-  end: StoredEnd | null
-): WatchHistory | null {
-  // A ledger that has not begun leaves that of the previous watch as it is.
-  if (captureFrom === null) return history.resumes === null ? null : history
-  if (end === null) return null
-  const endSlot = Math.max(end.slot, captureFrom.slot - 1)
-  return { ...history, resumes: { captureFrom, endSlot, endTs: end.blockTime } }
 }
 
 function unknown(): ServiceError {
