@@ -8,12 +8,12 @@ import { ownDirectory } from '../own-directory.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { testWithCqlCluster } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
-import { slotOf, until } from './asking.ts'
+import { until } from './asking.ts'
 import { ChainFleet } from './chain-fleet.ts'
+import { judgeCourse } from './fleet-course.ts'
 import { haveSlot, IndependentRecord } from './independent-record.ts'
 import { openOwnLocalnet } from './own-localnet.ts'
 import type { ServiceProcess } from './service-process.ts'
-import { judgeSwarm, swarmUntil } from './stream-run.ts'
 import { TENANT } from './webhook-receiver.ts'
 
 const SLOT_MS = 400
@@ -37,7 +37,8 @@ testWithCqlCluster(
       async (t, redis) => {
         const directory = ownDirectory(t)
         mkdirSync(join(directory, 'chain'))
-        const { net, grow, halt } = await openOwnLocalnet(t, join(directory, 'chain'), SLOT_MS, 'busy')
+        const chain = await openOwnLocalnet(t, join(directory, 'chain'), SLOT_MS, 'busy')
+        const { net } = chain
         for (let made = 0; made < FIRST_SLOTS; made++) await net.bank.produceSlot()
         const fleet = new ChainFleet(t, {
           ...{ server: cluster, keyspace: 'failover', replication: NODES },
@@ -46,7 +47,7 @@ testWithCqlCluster(
         const witness = await fleet.startWitness()
         for (const role of ROLES) for (const number of [1, 2]) await fleet.start(`${role} ${number}`, role)
         await haveSlot([witness, ...fleet.named('')], net.bank.slot('confirmed'))
-        grow()
+        chain.grow()
         const record = await IndependentRecord.begin(t, net, fleet)
 
         let started = 2
@@ -57,46 +58,33 @@ testWithCqlCluster(
         const kill = async (what: string, service: ServiceProcess): Promise<void> => {
           await record.lose(what, () => service.end('SIGKILL'))
         }
-        const heard = await swarmUntil(
-          null,
-          () => fleet.named('gateway'),
-          async () => {
-            await record.goesOn('nothing')
-            await kill('the ingest leader, by SIGKILL', await fleet.holderOf('ingest', 'ingest'))
-            await replace('ingest')
-            const deliverer = await fleet.holderOf('webhooks', `webhooks:${tenantShard(TENANT)}`)
-            await kill('the delivery of its webhooks', deliverer)
-            await replace('delivery')
-            const sender = await fleet.holderOf('transactions', transactionShard(TENANT))
-            await kill('the delivery of its transactions', sender)
-            await replace('delivery')
-            await kill('a gateway', fleet.named('gateway')[0]!)
-            await replace('gateway')
+        await judgeCourse(t, { fleet, witness, chain, record }, async () => {
+          await record.goesOn('nothing')
+          await kill('the ingest leader, by SIGKILL', await fleet.holderOf('ingest', 'ingest'))
+          await replace('ingest')
+          const deliverer = await fleet.holderOf('webhooks', `webhooks:${tenantShard(TENANT)}`)
+          await kill('the delivery of its webhooks', deliverer)
+          await replace('delivery')
+          const sender = await fleet.holderOf('transactions', transactionShard(TENANT))
+          await kill('the delivery of its transactions', sender)
+          await replace('delivery')
+          await kill('a gateway', fleet.named('gateway')[0]!)
+          await replace('gateway')
 
-            await record.lose('Redis', () => redis.kill())
-            await redis.start()
-            await record.goesOn('the return of Redis')
-            await loseNodes(1)
-            if (NODES === 3) await loseNodes(2)
+          await record.lose('Redis', () => redis.kill())
+          await redis.start()
+          await record.goesOn('the return of Redis')
+          await loseNodes(1)
+          if (NODES === 3) await loseNodes(2)
 
-            for (const role of ROLES)
-              for (const old of fleet.named(role)) {
-                await replace(role)
-                await record.lose(`one process of ${role}, restarted`, async () => {
-                  t.match(await old.end('SIGTERM'), { code: 0 })
-                })
-              }
-            await record.settle(t)
-            await halt()
-            await haveSlot([witness, ...fleet.named('')], net.bank.slot('confirmed'))
-          }
-        )
-        const lastSlot = await slotOf(witness)
-        t.match(await witness.end('SIGTERM'), { code: 0 })
-        const storage = await fleet.openStorage()
-        await judgeSwarm(t, heard, storage)
-        await record.judge(t, storage, await fleet.openWitness(), lastSlot)
-        for (const service of fleet.named('')) t.match(await service.end('SIGTERM'), { code: 0 })
+          for (const role of ROLES)
+            for (const old of fleet.named(role)) {
+              await replace(role)
+              await record.lose(`one process of ${role}, restarted`, async () => {
+                t.match(await old.end('SIGTERM'), { code: 0 })
+              })
+            }
+        })
 
         /** Loses some of the CQL nodes for a while, by SIGKILL. */
         async function loseNodes(count: number): Promise<void> {

@@ -10,12 +10,12 @@ import { testWithOwnRedis } from '../servers/redis.ts'
 import { slotOf, until } from './asking.ts'
 import { ChainFleet } from './chain-fleet.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
+import { judgeCourse } from './fleet-course.ts'
 import { haveSlot, IndependentRecord } from './independent-record.ts'
 import { hasOtherSchema, olderCommit, unpackVersion } from './older-version.ts'
 import { openOwnLocalnet } from './own-localnet.ts'
 import { RevenueUser } from './revenue-user.ts'
 import { runMillrace, type ServiceProcess } from './service-process.ts'
-import { judgeSwarm, swarmUntil } from './stream-run.ts'
 import { TENANT } from './webhook-receiver.ts'
 import { shardsOf } from './webhook-run.ts'
 
@@ -40,7 +40,8 @@ else
         const directory = ownDirectory(t)
         const older = unpackVersion(commit, directory)
         mkdirSync(join(directory, 'chain'))
-        const { net, grow, halt } = await openOwnLocalnet(t, join(directory, 'chain'), SLOT_MS, 'busy')
+        const chain = await openOwnLocalnet(t, join(directory, 'chain'), SLOT_MS, 'busy')
+        const { net, grow, halt } = chain
         for (let made = 0; made < FIRST_SLOTS; made++) await net.bank.produceSlot()
         const keyspace = ownKeyspace(t, server)
         const fleet = new ChainFleet(t, {
@@ -55,52 +56,39 @@ else
         const isLed = async (version: string): Promise<boolean> =>
           fleet.nameOf(await fleet.holderOf('ingest', 'ingest')) === `ingest, ${version}`
 
-        const heard = await swarmUntil(
-          null,
-          () => fleet.named('gateway'),
-          async () => {
-            await record.goesOn('the older version alone')
-            const delivery = await fleet.start('delivery, newer', 'delivery')
-            await until(async () => (await shardsOf(delivery)) === ALL_SHARDS / 2, 'the newer one has a half')
-            await fleet.start('ingest, newer', 'ingest')
-            await fleet.start('gateway, newer', 'gateway')
-            await haveSlot(fleet.named(''), await slotOf(oneOf('gateway, older')))
-            t.equal(await isLed('older'), true, 'ingest stays with the older one')
-            await record.goesOn('both versions, the older one ingests')
-            await sameFacts('what the older one ingests')
+        await judgeCourse(t, { fleet, witness, chain, record }, async () => {
+          await record.goesOn('the older version alone')
+          const delivery = await fleet.start('delivery, newer', 'delivery')
+          await until(async () => (await shardsOf(delivery)) === ALL_SHARDS / 2, 'the newer one has a half')
+          await fleet.start('ingest, newer', 'ingest')
+          await fleet.start('gateway, newer', 'gateway')
+          await haveSlot(fleet.named(''), await slotOf(oneOf('gateway, older')))
+          t.equal(await isLed('older'), true, 'ingest stays with the older one')
+          await record.goesOn('both versions, the older one ingests')
+          await sameFacts('what the older one ingests')
 
-            await record.lose('the newer delivery, by SIGKILL', () => delivery.end('SIGKILL'))
-            const again = await fleet.start('delivery, newest', 'delivery')
-            await until(async () => (await shardsOf(again)) === ALL_SHARDS / 2, 'it has a half')
-            await record.lose('the older delivery, by SIGTERM', () => oneOf('delivery, older').end('SIGTERM'))
-            await until(async () => (await shardsOf(again)) === ALL_SHARDS, 'the newer one delivers all')
+          await record.lose('the newer delivery, by SIGKILL', () => delivery.end('SIGKILL'))
+          const again = await fleet.start('delivery, newest', 'delivery')
+          await until(async () => (await shardsOf(again)) === ALL_SHARDS / 2, 'it has a half')
+          await record.lose('the older delivery, by SIGTERM', () => oneOf('delivery, older').end('SIGTERM'))
+          await until(async () => (await shardsOf(again)) === ALL_SHARDS, 'the newer one delivers all')
 
-            await record.lose('the older ingest, by SIGKILL', () => oneOf('ingest, older').end('SIGKILL'))
-            await until(() => isLed('newer'), 'the newer one ingests')
-            // A newer schema has tables that the older gateway does not read.
-            if (!isRaised) {
-              await sameFacts('what the newer one ingests')
-              // As if the upgrade was undone half way.
-              await fleet.start('ingest, undone', 'ingest', older)
-              await record.lose('the newer ingest, by SIGKILL', () => oneOf('ingest, newer').end('SIGKILL'))
-              await until(() => isLed('undone'), 'the older one ingests again')
-              await sameFacts('what the older one ingests after the newer one')
-              await fleet.start('ingest, again', 'ingest')
-              await record.lose('the older ingest, by SIGTERM', () => oneOf('ingest, undone').end('SIGTERM'))
-              await until(() => isLed('again'), 'the newer one ingests again')
-            }
-            await record.lose('the older gateway, by SIGTERM', () => oneOf('gateway, older').end('SIGTERM'))
-            await record.settle(t)
-            await halt()
-            await haveSlot([witness, ...fleet.named('')], net.bank.slot('confirmed'))
+          await record.lose('the older ingest, by SIGKILL', () => oneOf('ingest, older').end('SIGKILL'))
+          await until(() => isLed('newer'), 'the newer one ingests')
+          // A newer schema has tables that the older gateway does not read.
+          if (!isRaised) {
+            await sameFacts('what the newer one ingests')
+            // As if the upgrade was undone half way.
+            await fleet.start('ingest, undone', 'ingest', older)
+            await record.lose('the newer ingest, by SIGKILL', () => oneOf('ingest, newer').end('SIGKILL'))
+            await until(() => isLed('undone'), 'the older one ingests again')
+            await sameFacts('what the older one ingests after the newer one')
+            await fleet.start('ingest, again', 'ingest')
+            await record.lose('the older ingest, by SIGTERM', () => oneOf('ingest, undone').end('SIGTERM'))
+            await until(() => isLed('again'), 'the newer one ingests again')
           }
-        )
-        const lastSlot = await slotOf(witness)
-        t.match(await witness.end('SIGTERM'), { code: 0 })
-        const storage = await fleet.openStorage()
-        await judgeSwarm(t, heard, storage)
-        await record.judge(t, storage, await fleet.openWitness(), lastSlot)
-        for (const service of fleet.named('')) t.match(await service.end('SIGTERM'), { code: 0 })
+          await record.lose('the older gateway, by SIGTERM', () => oneOf('gateway, older').end('SIGTERM'))
+        })
         if (isRaised) await refusesOlder()
 
         /** Checks that gateways of both versions have the same facts, while the chain stands still. */
