@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from './house/sources.ts'
 import { closingReport, failuresOf, type Failed } from './runner/failures.ts'
+import { removeAbandonedFixtures } from './runner/fixture-folders.ts'
 import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
 import { childSeconds, type TestOutcome } from './runner/test-file.ts'
 import { Places, type UnitLists } from './runner/places.ts'
@@ -108,6 +109,7 @@ else {
   const isOfTier = (file: string): boolean =>
     values.long || (isOfFullTier(file) === values.full && !isOnlyLong(file))
   if (!isNamed) rmSync(OUTPUTS, { recursive: true, force: true })
+  removeAbandonedFixtures()
   const alone = (files: readonly string[]): Unit[] => files.map((file) => [file])
   const folders = positionals.filter((name) => name.endsWith('/'))
   const isSelected = (file: string): boolean =>

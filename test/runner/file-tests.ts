@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { ROOT } from '../house/sources.ts'
+import { fixturesOfFile } from './fixture-folders.ts'
 
 const SCHEME = 'test-of:'
 /** By the path of a file: the test that it has as its `tap`, instead of the root of this process. */
@@ -28,8 +29,7 @@ export async function runFileTest(file: string): Promise<Partial<Test['counts']>
   let counts: Partial<Test['counts']> = {}
   await t.test(file, async (t) => {
     ;({ counts } = t)
-    // As it is named where it runs alone.
-    t.testdirName = join(ROOT, '.tap/fixtures', file.replace(/[^\w.-]+/g, '-'))
+    t.testdirName = fixturesOfFile(file)
     tests.set(file, t)
     await import(pathToFileURL(join(ROOT, file)).href)
   })

@@ -92,6 +92,29 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
   t.match(failuresOf(crash.output), /it ends at once/)
 })
 
+t.test(
+  'each run of a file has its own folder, which is gone afterwards with all that lies beside it',
+  async (t) => {
+    const folder = t.testdir({
+      'a.test.ts': `import { existsSync, writeFileSync } from 'node:fs'
+      import t from ${TAP}
+      const beside = t.testdir() + '.beside'
+      t.notOk(existsSync(beside), 'nothing is left of another run')
+      writeFileSync(beside, '')
+      t.comment('wrote ' + beside)\n`
+    })
+    const run = () => runTestFile(join(folder, 'a.test.ts'), { env: process.env })
+    const outcomes = [...(await Promise.all([run(), run()])), await run()]
+    for (const outcome of outcomes) t.match(outcome, { passed: 1, failed: 0 })
+    const written = outcomes.map(({ output }) => /^# wrote (.*)$/m.exec(output)![1]!)
+    t.equal(new Set(written).size, 3)
+    t.strictSame(
+      written.filter((path) => existsSync(path)),
+      []
+    )
+  }
+)
+
 const runUnit = async (unit: readonly string[], withinMs?: number): Promise<TestOutcome[]> => {
   const outcomes: TestOutcome[] = []
   await runTestUnit(unit, { env: process.env }, (outcome) => outcomes.push(outcome), withinMs)

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ROOT } from '../house/sources.ts'
+import { MODULE_VARIABLE, removeFixtures } from './fixture-folders.ts'
 
 /** Limit of a test file in seconds: three times the slowest file seen on a machine with a fivefold load. */
 const TEST_WITHIN_S = 900
@@ -11,8 +13,8 @@ const TEST_WITHIN_S = 900
  * Milliseconds in which a process must write something. A process that neither writes nor ends by its own limit is killed.
  */
 const SILENT_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
-/** Loaded before each file. */
-const TEST_ERRORS = new URL('test-errors.ts', import.meta.url).href
+/** Loaded before each file, in this order. */
+const LOADED_FIRST = ['test-errors.ts', 'own-fixtures.ts'].map((name) => new URL(name, import.meta.url).href)
 /** How long outputs are read that stay open after the process has ended. */
 const OUTLIVED_MS = 10_000
 
@@ -61,9 +63,10 @@ export async function runTestProcess(
   read: (chunk: Buffer, stream: 0 | 1) => void,
   silentWithinMs = SILENT_WITHIN_MS
 ): Promise<Ended> {
-  const child = spawn(process.execPath, ['--disable-warning=DEP0205', '--import', TEST_ERRORS, module], {
+  const flags = ['--disable-warning=DEP0205', ...LOADED_FIRST.flatMap((url) => ['--import', url])]
+  const child = spawn(process.execPath, [...flags, module], {
     cwd: ROOT,
-    env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S) },
+    env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S), [MODULE_VARIABLE]: resolve(ROOT, module) },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   if (child.pid !== undefined && nice !== 0) setPriority(child.pid, nice)
@@ -83,6 +86,7 @@ export async function runTestProcess(
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   const processorSeconds = takeProcessorSeconds()
   clearTimeout(silent)
+  if (child.pid !== undefined) removeFixtures(child.pid)
   // All of its output is read by then, unless a process that outlives it holds its outputs open.
   await Promise.race([closed, delay(OUTLIVED_MS, undefined, { ref: false })])
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
