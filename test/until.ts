@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 
 /** Milliseconds to wait for a fact, on however slow a machine. Only a fault takes this long. */
-const WITHIN_MS = 300_000
+export const FACT_WITHIN_MS = 300_000
 
 /** Pause before the next poll in milliseconds, by the number of polls so far. */
 type PauseMs = (polls: number) => number
@@ -24,7 +24,7 @@ export async function until<T>(
   what: string | (() => string) = poll.toString(),
   pauseMs = HURRIED
 ): Promise<Exclude<T, false | null | undefined>> {
-  const deadlineMs = performance.now() + WITHIN_MS
+  const deadlineMs = performance.now() + FACT_WITHIN_MS
   for (let polls = 1; ; polls++) {
     const found = await poll()
     if (found !== false && found !== null && found !== undefined) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { FACT_WITHIN_MS } from '../until.ts'
 
 const PATH = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
@@ -35,6 +36,16 @@ export function testInBrowser(
   })
 }
 
+/** Opens a page that is waited for as long as any other fact: the browser's own limit of 30 s depends on the machine's speed. */
+export async function openTestPage(
+  browser: Pick<Browser, 'newPage'>,
+  options: BrowserContextOptions = {}
+): Promise<Page> {
+  const page = await browser.newPage(options)
+  page.setDefaultTimeout(FACT_WITHIN_MS)
+  return page
+}
+
 /** A page, with everything that it complains about and requests. */
 export interface WatchedPage {
   readonly page: Page
@@ -50,7 +61,7 @@ export async function openWatchedPage(
   serviceUrl: string,
   options: BrowserContextOptions = {}
 ): Promise<WatchedPage> {
-  const page = await browser.newPage(options)
+  const page = await openTestPage(browser, options)
   const complaints: string[] = []
   const strangers: string[] = []
   page.on('console', (message) => {

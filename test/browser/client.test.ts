@@ -5,14 +5,14 @@ import { installPackedClient } from '../client/packed-client.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 import { ownDirectory } from '../own-directory.ts'
-import { testInBrowser } from './chromium.ts'
+import { openTestPage, testInBrowser } from './chromium.ts'
 
 const NAME = 'the client reads the stream in a browser, and goes on where its connection was lost'
 
 testInBrowser(t, NAME, async (t, browser) => {
   const { client } = await installPackedClient(t)
   const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '100'])
-  const page = await browser.newPage()
+  const page = await openTestPage(browser)
   await page.route(`${service.url}/client/*`, (route) => {
     const name = new URL(route.request().url()).pathname.slice('/client/'.length)
     return route.fulfill({ contentType: 'text/javascript', path: join(client, 'dist/client', name) })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
 import { startLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, startProcess } from '../service/service-process.ts'
-import { testInBrowser } from './chromium.ts'
+import { openTestPage, testInBrowser } from './chromium.ts'
 import { measureContrast } from './contrast.ts'
 import { ownDirectory } from '../own-directory.ts'
 
@@ -16,7 +16,7 @@ testInBrowser(t, NAME, async (t, browser) => {
     const service = await startProcess({ dataDir: ownDirectory(t), recordedDir: fixturesDirectory() })
     t.teardown(() => service.end('SIGTERM'))
     await service.said(/the source has no more blocks/)
-    const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } })
+    const page = await openTestPage(browser, { viewport: { width: 1280, height: 1400 } })
     const complaints: string[] = []
     const requested: string[] = []
     page.on('console', (message) => {
@@ -62,7 +62,7 @@ testInBrowser(
     const unasked = await service.get('/docs/demo-key', null)
     t.strictSame(unasked.body, { key: null }, 'only to its own page')
     for (const width of [1280, 375]) {
-      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      const page = await openTestPage(browser, { viewport: { width, height: 900 } })
       const overflow = () => page.evaluate('document.documentElement.scrollWidth - innerWidth')
       await page.goto(`${service.url}/docs`)
       await page.getByRole('button', { name: DEMO }).click()
@@ -117,7 +117,7 @@ testInBrowser(
       await page.getByText('Tenant demo').waitFor()
       t.pass('the key outlives a reload')
       await page.close()
-      const another = await browser.newPage()
+      const another = await openTestPage(browser)
       await another.goto(`${service.url}/docs`)
       t.equal(await another.getByRole('button', { name: 'Forget the key' }).count(), 0, 'and not its tab')
       await another.close()

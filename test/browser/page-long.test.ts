@@ -6,7 +6,7 @@ import { ownDirectory } from '../own-directory.ts'
 import { until } from '../service/asking.ts'
 import { startBusyLocalnetProcess, startLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
-import { openWatchedPage, openWithDemoKey, testInBrowser } from './chromium.ts'
+import { openTestPage, openWatchedPage, openWithDemoKey, testInBrowser } from './chromium.ts'
 import { drawnCursors } from './page-world.ts'
 import { startPrefixProxy } from './prefix-proxy.ts'
 
@@ -102,7 +102,7 @@ const RECORD_ROWS = `(() => {
 testInBrowser(t, 'a stream that is cut and comes back leaves no hole in the tape', async (t, browser) => {
   const service = await startBusyLocalnetProcess(t, ownDirectory(t), FAST)
   const proxy = await startPrefixProxy(t, 'cut', service.url)
-  const page = await browser.newPage()
+  const page = await openTestPage(browser)
   await page.addInitScript(RECORD_EVENTS)
   let sockets = 0
   page.on('websocket', () => sockets++)
@@ -222,7 +222,7 @@ testInBrowser(t, 'a revoked key and a used-up quota are said, and the page stand
   await page.close()
 
   const small = await makeKey(3)
-  const other = await browser.newPage()
+  const other = await openTestPage(browser)
   await other.addInitScript(`sessionStorage.setItem('millrace.key', '${small.key}')`)
   await other.goto(`${service.url}/#/`)
   await other.locator('.problem', { hasText: 'this key may make 3 requests a minute' }).first().waitFor()

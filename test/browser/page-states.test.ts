@@ -7,7 +7,7 @@ import { metaplexData, mintData } from '../accounts/account-data.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
 import { PIXEL } from '../accounts/image-bytes.ts'
 import { block, buy, key, launch, solSale, TOKEN } from '../market/world.ts'
-import { testInBrowser } from './chromium.ts'
+import { openTestPage, testInBrowser } from './chromium.ts'
 import { drawnCursors, MINT, openPage, openPageWorld } from './page-world.ts'
 
 const HOUR_MS = 3_600_000
@@ -115,7 +115,7 @@ testInBrowser(
       { address: WALLET }
     ])
 
-    const visitor = await browser.newPage()
+    const visitor = await openTestPage(browser)
     await visitor.goto(url)
     await visitor.getByLabel('API key').waitFor()
     t.equal(await visitor.getByRole('button', { name: 'Open with the demo key' }).count(), 0)

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { ownDirectory } from '../own-directory.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
+import { FACT_WITHIN_MS } from '../until.ts'
 import { testWithChromium } from './chromium.ts'
 
 const NAME = 'a page of another origin and an extension send, subscribe and confirm with web3.js and the kit'
@@ -43,6 +44,7 @@ testWithChromium(t, NAME, async (t, executablePath) => {
   })
   t.teardown(() => context.close())
   const page = await context.newPage()
+  page.setDefaultTimeout(FACT_WITHIN_MS)
   const complaints: string[] = []
   page.on('console', (message) => complaints.push(message.text()))
   t.teardown(() => {
