@@ -51,21 +51,25 @@ export class CqlClient {
   readonly #session: Session
   readonly #keyspace: string | null
   readonly #ports: Ports
+  /** Null for the default: a number of tries, and their time. */
+  readonly #readRetryMs: number | null
   readonly #closing = new AbortController()
   readonly #fairReads = new FairReads(() => performance.now())
   #reading = 0
   readonly outages: OutageWatch
 
-  private constructor(session: Session, keyspace: string | null, ports: Ports) {
+  private constructor(session: Session, keyspace: string | null, ports: Ports, readRetryMs: number | null) {
     this.#session = session
     this.#keyspace = keyspace
     this.#ports = ports
+    this.#readRetryMs = readRetryMs
     this.outages = new OutageWatch(ports.clock)
   }
 
   /** Connects within 10 s; rejects with the driver's own error. A keyspace of null is for statements that name theirs. */
   static async connect(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<CqlClient> {
-    return new CqlClient(await Session.connect(options, keyspace, ports), keyspace, ports)
+    const session = await Session.connect(options, keyspace, ports)
+    return new CqlClient(session, keyspace, ports, options.readRetryMs ?? null)
   }
 
   /** Reads of tenants that wait for their turn. */
@@ -262,10 +266,17 @@ export class CqlClient {
         return await attempt()
       } catch (error) {
         if (!isOutage(error)) throw refused(error, this.#keyspace)
-        if (tries === READ_TRIES || performance.now() - began > READ_RETRY_WITHIN_MS) throw unanswered(error)
+        if (this.#isOver(tries, performance.now() - began)) throw unanswered(error)
       }
       await this.#pause(tries)
     }
+  }
+
+  /** Whether a read is not retried after a number of failed tries, and the time that they took. */
+  #isOver(tries: number, ms: number): boolean {
+    return this.#readRetryMs === null
+      ? tries === READ_TRIES || ms > READ_RETRY_WITHIN_MS
+      : ms > this.#readRetryMs
   }
 
   async #write(rows: readonly RowWrite[]): Promise<void> {

@@ -29,6 +29,8 @@ export interface DriverOptions {
   readonly password: string | null
   /** Omitted for connections without TLS. */
   readonly tls?: TlsOptions
+  /** Milliseconds for which a read is retried that the cluster does not answer. Default: within the time of an answer. */
+  readonly readRetryMs?: number
 }
 
 const { localQuorum, localSerial } = types.consistencies

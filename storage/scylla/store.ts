@@ -65,6 +65,8 @@ export interface ScyllaStorageOptions {
   readonly password: string | null
   /** Omitted for connections without TLS. */
   readonly tls?: TlsOptions
+  /** As for the driver; tests on a busy machine set it. */
+  readonly readRetryMs?: number
   readonly replication: Replication
   /** Whether a new keyspace has tablets, which ScyllaDB alone has. */
   readonly hasTablets?: boolean

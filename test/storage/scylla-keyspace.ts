@@ -32,7 +32,10 @@ export const TEST_DIVIDED: DividedKinds = {
   }
 }
 
-/** Returns the options by which a test opens a store in its own keyspace. */
+/** Milliseconds for which a test's store retries reads: a server without CPU time answers none. Only a fault takes as long. */
+const READ_RETRY_MS = 120_000
+
+/** Returns the options by which a test opens a store in its own keyspace, with the limits of the product. */
 export function scyllaOptions(
   server: CqlServer,
   keyspace: string
@@ -61,7 +64,7 @@ export async function lendKeyspace(t: Test, server: CqlServer): Promise<ScyllaSt
     await lent.end()
     await endClient(client)
   })
-  return { ...options, keyspace: lent.name }
+  return { ...options, keyspace: lent.name, readRetryMs: READ_RETRY_MS }
 }
 
 /** Opens a plain connection, to inspect and change a keyspace. */
@@ -102,7 +105,7 @@ export class ScyllaUnderTest {
     }: Pick<ScyllaStorageOptions, 'flushBlocks' | 'isArchive'> & { readonly isNew?: boolean } = {}
   ): Promise<ScyllaUnderTest> {
     const client = await rawClient(server)
-    const { keyspace: _, ...own } = scyllaOptions(server, '')
+    const { keyspace: _, ...own } = { ...scyllaOptions(server, ''), readRetryMs: READ_RETRY_MS }
     const lent = await LentKeyspace.take(server, client, own, isNew)
     const options = { ...own, keyspace: lent.name, ...more }
     return new ScyllaUnderTest(options, client, lent, await tablesOf(client, lent.name))
