@@ -21,7 +21,7 @@ export const PROBLEM_NOTES: Readonly<Record<string, Omit<OperatorNote, 'meaning'
   index_loading: {
     look: 'The age of the process. Loading ends within seconds of a start. On a cluster, `millrace_index_held` of all gateways: two have 1.',
     action:
-      'Nothing, unless it lasts for minutes: then the store is slow, or no gateway may hold names and rankings (`MILLRACE_INDEX_HOLDER`).'
+      'Nothing, unless it lasts for minutes. Then the store is slow, or every gateway has `MILLRACE_INDEX_HOLDER=false`.'
   },
   upstream_error: {
     look: '`npx millrace nodes`, and `millrace_rpc_node_requests_total` by node and outcome.',
