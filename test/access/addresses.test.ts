@@ -3,6 +3,7 @@ import t from 'tap'
 import { AddressRanges, isAddressRange } from '../../src/access/address-ranges.ts'
 import { clientNetwork } from '../../src/access/client-network.ts'
 import { isWebOrigin } from '../../src/access/web-origin.ts'
+import { randomRuns } from '../random-runs.ts'
 
 t.test('an address or CIDR range of IPv4 or IPv6 is one, and nothing else is', (t) => {
   const good = [
@@ -84,7 +85,8 @@ t.test('an IPv4 range holds exactly the addresses that share its first bits', (t
       const size = 2 ** (32 - bits)
       const expected = Math.floor(numberOf(network) / size) === Math.floor(numberOf(address) / size)
       t.equal(new AddressRanges([`${network.join('.')}/${bits}`]).includes(address.join('.')), expected)
-    })
+    }),
+    randomRuns(100)
   )
   t.end()
 })

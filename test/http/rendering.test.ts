@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { Rendering } from '../../src/kernel/http/rendering.ts'
+import { randomRuns } from '../random-runs.ts'
 
 t.test(
   'a text gives the bytes, the tag and the gzip form of its UTF-8, in whichever form it is sent',
@@ -25,7 +26,8 @@ t.test(
           t.strictSame(gunzipSync(packed), bytes)
           t.equal(rendering.size, bytes.length + packed.length)
         }
-      })
+      }),
+      randomRuns(100)
     )
   }
 )
@@ -44,7 +46,7 @@ t.test('a long answer has one tag as text and as bytes, and another one if a byt
       t.not(new Rendering(other).tag, tag)
       t.not(new Rendering(bytes.subarray(0, -1)).tag, tag)
     }),
-    { numRuns: 20 }
+    randomRuns(20)
   )
 })
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import fc from 'fast-check'
 import { coverageBody } from '../../src/ingest/bodies/coverage.ts'
 import type { GapRow } from '../../storage/port.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const gap = (from: number, to: number): GapRow => ({
   from,
@@ -58,6 +59,7 @@ t.test('every slot from the first to the head is in one range or in a gap, whate
         if (covered !== (isLost ? 0 : 1)) return false
       }
       return ranges.every(([from, to]) => from! >= 10 && to! <= 50)
-    })
+    }),
+    randomRuns(100)
   )
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { RestartIntensity } from '../../machines/restart-intensity.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const PERIOD_MS = 1_000
 
@@ -31,6 +32,7 @@ t.test('no period has more restarts than the intensity, and none comes before it
         due.every((dueMs, at) => dueMs >= asked[at]!) &&
         sorted.every((dueMs, at) => at < crashes || dueMs - sorted[at - crashes]! >= PERIOD_MS)
       )
-    })
+    }),
+    randomRuns(100)
   )
 })

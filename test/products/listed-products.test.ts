@@ -5,6 +5,7 @@ import { LISTED_PRODUCTS } from '../../src/kernel/config/listed-products.ts'
 import { listRefusal, type ListedProduct } from '../../src/kernel/compose/product.ts'
 import { memoryBudget } from '../../src/kernel/config/memory-budget.ts'
 import { PRODUCTS, productsOf } from './loaded-products.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const GATEWAY = ['gateway'] as const
 const namesOf = (config: Parameters<typeof productsOf>[0]): string[] =>
@@ -73,7 +74,8 @@ t.test('a list without a product that a listed one needs is refused by a line th
           listedAs === undefined || !listed.includes(listedAs) || needs.every((each) => listed.includes(each))
       )
       return (refusal(listed) === null) === isWhole
-    })
+    }),
+    randomRuns(100)
   )
 })
 

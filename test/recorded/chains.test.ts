@@ -3,6 +3,7 @@ import t from 'tap'
 import { strayBlocks } from '../../src/recorded/chains.ts'
 import { readRecorded } from '../../src/recorded/read.ts'
 import { scanRecorded, type RecordedSlot } from '../../src/recorded/scan.ts'
+import { randomRuns } from '../random-runs.ts'
 
 interface ChainBlock {
   readonly slot: number
@@ -109,7 +110,8 @@ t.test('the blocks kept of any mixture of chains do not contradict each other', 
           return block.parentSlot === before.slot && block.parentBlockhash === before.blockhash
         })
       )
-    })
+    }),
+    randomRuns(100)
   )
 })
 

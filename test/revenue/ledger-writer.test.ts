@@ -17,7 +17,7 @@ import { entry, signatureOf } from './revenue-client.ts'
 import { storedParts, storedSumsEqual } from './stored-ledger.ts'
 import { key, NOON } from '../market/world.ts'
 import { ownDirectory } from '../own-directory.ts'
-import { IS_LONG } from '../random-runs.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const U64_MAX = 2n ** 64n - 1n
 let addresses = 0
@@ -155,7 +155,7 @@ t.test('the sums of a ledger are those of its entries, whatever comes in whateve
         )
       }
     }),
-    { numRuns: IS_LONG ? 2_000 : 60 }
+    randomRuns(60)
   )
   t.ok(deaths.before > 3 && deaths.after > 3, `${deaths.before} and ${deaths.after} deaths`)
 })

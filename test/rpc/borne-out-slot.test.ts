@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import t from 'tap'
 import { borneOutSlot } from '../../src/rpc/borne-out-slot.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const TABLE: [slots: number[], indexed: number | null, expected: number, why: string][] = [
   [[], null, 0, 'nothing is known'],
@@ -29,7 +30,8 @@ t.test(
           const slot = borneOutSlot([...minority, ...honest], null)
           return slot <= Math.max(...honest)
         }
-      )
+      ),
+      randomRuns(100)
     )
     t.equal(borneOutSlot([1_000_000, 5, 6], null), 6)
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { NodeBudget } from '../../src/rpc/node-budget.ts'
+import { randomRuns } from '../random-runs.ts'
 
 t.test('a node without a limit is sent everything, until it refuses', async (t) => {
   const budget = new NodeBudget(null, 0)
@@ -96,6 +97,7 @@ t.test('requests that are admitted never exceed rate × time + burst in any inte
           return sum <= (rate * (atMs - first.atMs)) / 1_000 + rate + debt + 1e-6
         })
       })
-    })
+    }),
+    randomRuns(100)
   )
 })

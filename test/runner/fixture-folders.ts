@@ -30,6 +30,5 @@ export function removeAbandonedFixtures(): void {
   } catch {
     // The first run.
   }
-  for (const name of names)
-    if (/^\d+$/.test(name) && !isRunning(Number(name))) removeFixtures(Number(name))
+  for (const name of names) if (/^\d+$/.test(name) && !isRunning(Number(name))) removeFixtures(Number(name))
 }

@@ -7,6 +7,7 @@ import { activityKey, hourlyMintVolumeKey } from '../../storage/codec/keys.ts'
 import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { hourlyMintVolumeKind, mintVolumeMinutes } from '../../storage/codec/hourly-mint-volume.ts'
 import { key } from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const HOUR = 1_700_000_400 - (1_700_000_400 % 3_600)
 const OWNER = key(1)
@@ -78,7 +79,8 @@ t.test(
             isDeepStrictEqual(unpackRecord(activityKind, KEY, packedHour(hour)).minutes, minutes)
           )
         })
-      })
+      }),
+      randomRuns(100)
     )
   }
 )

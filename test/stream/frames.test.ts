@@ -3,6 +3,7 @@ import t from 'tap'
 import type { EncodedEvent } from '../../src/market/log.ts'
 import { eventFrames, mergedFrames, messageFrame, sliceOf, type Frames } from '../../src/stream/frames.ts'
 import { textsOf } from './fake-pipe.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const anyEvents = fc
   .uniqueArray(
@@ -41,7 +42,8 @@ t.test('frames of any events carry each as its message, keys in order', async ()
         cursors.every((cursor, index) => cursor === events[index]!.cursor) &&
         (ends.at(-1) ?? 0) === bytes.length
       )
-    })
+    }),
+    randomRuns(100)
   )
 })
 
@@ -70,7 +72,8 @@ t.test(
           Buffer.concat(slices.map(({ bytes }) => bytes)).equals(all.bytes) &&
           slices.every(({ ends, bytes }) => (ends.at(-1) ?? 0) === bytes.length)
         )
-      })
+      }),
+      randomRuns(100)
     )
   }
 )

@@ -4,6 +4,7 @@ import { eventFrames, messageFrame, type Frames } from '../../src/stream/frames.
 import { eventsDropped } from '../../src/stream/messages.ts'
 import { CHUNK_BYTES, Outbox, type Room } from '../../src/stream/outbox.ts'
 import { textsOf, type Message } from './fake-pipe.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** An outbox with one room for everything that is added. */
 class BoundedOutbox extends Outbox {
@@ -112,7 +113,8 @@ t.test(
           } else if (message.cursor !== expected++) return false
         }
         return expected === next
-      })
+      }),
+      randomRuns(100)
     )
   }
 )

@@ -143,7 +143,7 @@ export async function testLedger(t: Test, open: OpenForTest, runs: number): Prom
           )
         }
       }),
-      { numRuns: runs }
+      { numRuns: runs, seed: 1 }
     )
   })
 }

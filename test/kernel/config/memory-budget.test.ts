@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { DEFAULT_MEMORY_MB, isMemoryTight, memoryBudget } from '../../../src/kernel/config/memory-budget.ts'
+import { randomRuns } from '../../random-runs.ts'
 
 const MB = 2 ** 20
 const setup = fc.record({
@@ -20,7 +21,8 @@ t.test(
         const all = (given.memoryMb ?? DEFAULT_MEMORY_MB[isLocalnet ? 'localnet' : 'other']) * MB
         const sum = parts.reduce((total, bytes) => total + bytes, 0)
         return sum <= all && sum > all - parts.length
-      })
+      }),
+      randomRuns(100)
     )
     t.pass()
   }

@@ -223,8 +223,7 @@ t.test('a follower that fails at one of several blocks gets the others, and thei
 t.test('a block is needed as far as the follower that reads most of it needs it', async (t) => {
   const feed = new CommitFeed()
   t.equal(feed.neededOf(commitOf(1)), 'slot', 'without a follower')
-  const follow = (extent: BlockExtent) =>
-    feed.follow({ published: () => undefined, needs: () => extent })
+  const follow = (extent: BlockExtent) => feed.follow({ published: () => undefined, needs: () => extent })
   follow('slot')
   t.equal(feed.neededOf(commitOf(1)), 'slot')
   const unfollow = follow('digest')

@@ -4,6 +4,7 @@ import { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import type { LocalAccount } from '../../../src/localnet/chain.ts'
 import { virtualClock } from '../../virtual-time.ts'
 import { included, marketAccount } from './market-entries.ts'
+import { randomRuns } from '../../random-runs.ts'
 
 const ACCOUNTS = Array.from({ length: 5 }, (_, number) => marketAccount(number))
 const PROGRAM = ACCOUNTS[0]!.owner
@@ -91,7 +92,8 @@ t.test(
         const wrong = await live(bank, states, slots)
         forks += bank.faults.fired.forks
         if (wrong.length > 0) throw new Error(wrong.join('\n'))
-      })
+      }),
+      randomRuns(100)
     )
     t.ok(forks > 20, `${forks} forks`)
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { covers, leadersOf } from '../../../src/transactions/tpu/leader-schedule.ts'
 import { SlotEstimate } from '../../../src/transactions/tpu/slot-estimate.ts'
+import { randomRuns } from '../../random-runs.ts'
 
 const schedule = { fromSlot: 100, leaders: [...'aaaabbbbaaaacccc'] }
 
@@ -31,7 +32,8 @@ t.test('a range is covered if each of its slots has a leader', async () => {
       const slots = Array.from({ length: count }, (_, index) => from + index)
       const isNamed = (slot: number): boolean => leadersOf(schedule, slot, { slots: 1, max: 1 }).length === 1
       return covers(schedule, from, from + count) === slots.every(isNamed)
-    })
+    }),
+    randomRuns(100)
   )
 })
 
@@ -82,7 +84,8 @@ t.test(
           const allowed = 2 + slots * ((2 * slotMs) / 4_000)
           return Math.abs(estimate.at(now + laterMs)! - (now + laterMs) / slotMs) <= allowed
         }
-      )
+      ),
+      randomRuns(100)
     )
   }
 )
