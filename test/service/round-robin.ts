@@ -5,6 +5,8 @@ import { Agent } from 'undici'
 
 /** Milliseconds for which an answer of `/ready` counts. A request never goes to a process that said so longer ago. */
 const READY_MS = 1_000
+/** Maximum probes of `/ready` that may be lost one after another before a process counts as gone. */
+const PROBES = 2
 
 interface Backend {
   readonly url: string
@@ -88,14 +90,17 @@ export class RoundRobin {
   async #isReady(backend: Backend): Promise<boolean> {
     if (backend.isReady && performance.now() - backend.askedAtMs < READY_MS) return true
     const askedAtMs = performance.now()
-    try {
-      const answer = await fetch(`${backend.url}/ready`)
-      backend.said = `${answer.status} ${await answer.text()}`
-      backend.isReady = answer.status === 200
-    } catch (error) {
-      backend.said = String((error as Error).cause ?? error)
-      backend.isReady = false
-    }
+    // A process may close an idle connection while the probe is on its way, so a lost probe is repeated, as balancers do.
+    for (let tries = 1; tries <= PROBES; tries++)
+      try {
+        const answer = await fetch(`${backend.url}/ready`)
+        backend.said = `${answer.status} ${await answer.text()}`
+        backend.isReady = answer.status === 200
+        break
+      } catch (error) {
+        backend.said = String((error as Error).cause ?? error)
+        backend.isReady = false
+      }
     backend.askedAtMs = askedAtMs
     return backend.isReady
   }
