@@ -9,6 +9,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { openBank } from '../localnet/bank/sending.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { steadily as until } from '../until.ts'
 import { blockOfText, textOfBlock } from './block-text.ts'
 import { DyingStorage } from './dying-storage.ts'
@@ -42,7 +43,7 @@ export async function worldParts(
   const choices = new Choices(seed)
   const bank = await openBank({ seed: `${name} ${seed}` })
   const traffic = await TokenTraffic.open(bank, choices)
-  return { bank, traffic, choices, directory: join(t.testdir(), 'store'), isShared }
+  return { bank, traffic, choices, directory: join(ownDirectory(t), 'store'), isShared }
 }
 
 /** A localnet with traffic, and a follower of its blocks on an embedded store. */

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { ROOT } from '../house/sources.ts'
-import { fixturesOfFile } from './fixture-folders.ts'
+import { fixturesOfFile, removeFixtures } from './fixture-folders.ts'
 
 const SCHEME = 'test-of:'
 /** By the path of a file: the test that it has as its `tap`, instead of the root of this process. */
@@ -33,6 +33,7 @@ export async function runFileTest(file: string): Promise<Partial<Test['counts']>
     tests.set(file, t)
     await import(pathToFileURL(join(ROOT, file)).href)
   })
+  removeFixtures(process.pid)
   return counts
 }
 

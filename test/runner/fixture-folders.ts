@@ -16,10 +16,12 @@ export const fixturesOfProcess = (pid: number): string => join(FIXTURES, String(
 export const fixturesOfFile = (file: string): string =>
   join(fixturesOfProcess(process.pid), file.replace(/[^\w.-]+/g, '-'))
 
-/** Removes the folder of a process that has ended, unless tap is asked to keep it. */
+/**
+ * Removes the folder of a process that has ended, or whose tests so far are all over. node-tap itself removes the folder of a
+ * test before teardowns that were declared later, while a store that they close still writes to it.
+ */
 export function removeFixtures(pid: number): void {
-  if (process.env['TAP_SAVE_FIXTURE'] !== '1')
-    rmSync(fixturesOfProcess(pid), { recursive: true, force: true })
+  rmSync(fixturesOfProcess(pid), { recursive: true, force: true })
 }
 
 /** Removes the folders of processes that have ended: earlier runs that were killed have left theirs. */

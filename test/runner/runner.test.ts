@@ -93,7 +93,7 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
 })
 
 t.test(
-  'each run of a file has its own folder, which is gone afterwards with all that lies beside it',
+  'each run of a file has its own folder until all teardowns are over, and leaves nothing',
   async (t) => {
     const folder = t.testdir({
       'a.test.ts': `import { existsSync, writeFileSync } from 'node:fs'
@@ -101,11 +101,15 @@ t.test(
       const beside = t.testdir() + '.beside'
       t.notOk(existsSync(beside), 'nothing is left of another run')
       writeFileSync(beside, '')
-      t.comment('wrote ' + beside)\n`
+      t.comment('wrote ' + beside)
+      t.test('with a store', async (t) => {
+        const store = t.testdir()
+        t.teardown(() => writeFileSync(store + '/a block', ''))
+      })\n`
     })
     const run = () => runTestFile(join(folder, 'a.test.ts'), { env: process.env })
     const outcomes = [...(await Promise.all([run(), run()])), await run()]
-    for (const outcome of outcomes) t.match(outcome, { passed: 1, failed: 0 })
+    for (const outcome of outcomes) t.match(outcome, { passed: 2, failed: 0 })
     const written = outcomes.map(({ output }) => /^# wrote (.*)$/m.exec(output)![1]!)
     t.equal(new Set(written).size, 3)
     t.strictSame(

@@ -66,7 +66,12 @@ export async function runTestProcess(
   const flags = ['--disable-warning=DEP0205', ...LOADED_FIRST.flatMap((url) => ['--import', url])]
   const child = spawn(process.execPath, [...flags, module], {
     cwd: ROOT,
-    env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S), [MODULE_VARIABLE]: resolve(ROOT, module) },
+    env: {
+      ...env,
+      ...{ TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S) },
+      // They are removed here (`removeFixtures`).
+      ...{ TAP_SAVE_FIXTURE: '1', [MODULE_VARIABLE]: resolve(ROOT, module) }
+    },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   if (child.pid !== undefined && nice !== 0) setPriority(child.pid, nice)
