@@ -19,6 +19,7 @@ import { scyllaOptions } from '../storage/scylla-keyspace.ts'
 import { slotOf, until } from './asking.ts'
 import { isRunning } from './chain-fleet.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
+import { drains } from './drains.ts'
 import { makeBusyLocalnet } from './localnet-process.ts'
 import { RoundRobin } from './round-robin.ts'
 import { startProcess, type Body, type ServiceProcess } from './service-process.ts'
@@ -241,7 +242,7 @@ testWithCql(t, 'the profile `cluster` of docker-compose.yml, its commands run by
           await delay(PAUSE_MS)
         }
       })()
-      t.match(await gateway1.end('SIGTERM'), { code: 0 })
+      await drains(t, gateway1)
       isOver = true
       await asking
       t.same(
@@ -269,9 +270,8 @@ testWithCql(t, 'the profile `cluster` of docker-compose.yml, its commands run by
       await until(async () => receiver.accepted.size > size + 2, 'deliveries go on')
       const last = await slotOf(gateway2)
       await until(async () => receiver.slot >= last, 'it has heard of them')
-      for (const service of [standby, member('delivery2'), gateway2])
-        t.match(await service.end('SIGTERM'), { code: 0 })
-      t.match(await millrace.end('SIGTERM'), { code: 0 })
+      for (const service of [standby, member('delivery2'), gateway2]) await drains(t, service)
+      await drains(t, millrace)
       const storage = await openScyllaStorage(scyllaOptions(server, keyspace))
       t.teardown(() => storage.close())
       await judgeReceiver(t, receiver, { storage, id: Number(made.body['id']) }, CHANNELS, last)

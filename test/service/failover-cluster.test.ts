@@ -10,6 +10,7 @@ import { testWithCqlCluster } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
 import { until } from './asking.ts'
 import { ChainFleet } from './chain-fleet.ts'
+import { drains } from './drains.ts'
 import { judgeCourse } from './fleet-course.ts'
 import { haveSlot, IndependentRecord } from './independent-record.ts'
 import { openOwnLocalnet } from './own-localnet.ts'
@@ -80,9 +81,7 @@ testWithCqlCluster(
           for (const role of ROLES)
             for (const old of fleet.named(role)) {
               await replace(role)
-              await record.lose(`one process of ${role}, restarted`, async () => {
-                t.match(await old.end('SIGTERM'), { code: 0 })
-              })
+              await record.lose(`one process of ${role}, restarted`, () => drains(t, old))
             }
         })
 

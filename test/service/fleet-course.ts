@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { slotOf } from './asking.ts'
 import type { ChainFleet } from './chain-fleet.ts'
+import { drains } from './drains.ts'
 import { haveSlot, type IndependentRecord } from './independent-record.ts'
 import type { OwnLocalnet } from './own-localnet.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -34,9 +35,9 @@ export async function judgeCourse(
     }
   )
   const lastSlot = await slotOf(witness)
-  t.match(await witness.end('SIGTERM'), { code: 0 })
+  await drains(t, witness)
   const storage = await fleet.openStorage()
   await judgeSwarm(t, heard, storage)
   await record.judge(t, storage, await fleet.openWitness(), lastSlot)
-  for (const service of fleet.named('')) t.match(await service.end('SIGTERM'), { code: 0 })
+  for (const service of fleet.named('')) await drains(t, service)
 }

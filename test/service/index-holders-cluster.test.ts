@@ -4,6 +4,7 @@ import { testWithCql, type CqlServer } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
 import { faultsBesideOutages, metricOf, until } from './asking.ts'
 import { clusterOf } from './cluster.ts'
+import { drains } from './drains.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 const URLS = [
@@ -83,7 +84,7 @@ testWithFixtures(t, 'gateways of a fleet', (t) =>
           held.push(await entriesOf(first!))
           t.equal((await gateways[2]!.get('/ready', null)).status, 200, 'it waits for nothing')
           for (const gateway of gateways) t.strictSame(faultsBesideOutages(gateway), [])
-          for (const gateway of gateways) t.match(await gateway.end('SIGTERM'), { code: 0 })
+          for (const gateway of gateways) await drains(t, gateway)
         }
         t.comment(`entries of a holder: ${held.join(' and ')}`)
         t.ok(held[1]! > 4 * held[0]!)
