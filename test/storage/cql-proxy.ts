@@ -23,6 +23,8 @@ export class CqlProxy {
   readonly #rewrite: (answer: Buffer) => Buffer
   /** Number of answers that did not pass. */
   lost = 0
+  /** Number of connections that were refused. */
+  refused = 0
 
   private constructor(target: { host: string; port: number }, rewrite: (answer: Buffer) => Buffer) {
     this.#target = target
@@ -73,6 +75,7 @@ export class CqlProxy {
 
   #link(client: Socket): void {
     if (this.#mode === 'shut') {
+      this.refused++
       client.destroy()
       return
     }

@@ -318,6 +318,19 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
     }
   )
 
+  t.test('a store that retries reads for longer waits for a cluster that is away', async (t) => {
+    await under.open(t)
+    const proxy = await proxied()
+    const storage = await behind(t, proxy)
+    await storage.blocks.commit(blockOfTrades(0, mint, 2))
+    proxy.mode = 'shut'
+    const read = storage.blocks.head()
+    // Five attempts to connect take longer than the three tries of a read with the product's limits.
+    while (proxy.refused < 5) await Promise.race([delay(5), read])
+    proxy.mode = 'open'
+    t.equal((await read)?.slot, slotAt(0))
+  })
+
   t.test(
     'a node that died forgot what it had acknowledged of a commit: all of it is sent again',
     async (t) => {
