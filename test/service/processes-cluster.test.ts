@@ -99,7 +99,7 @@ testWithFixtures(t, 'processes of one machine', (t) =>
           const answers = caller.answers
           await until(async () => caller.answers > answers + 5, 'it is under load')
           process.kill(pidsOf(service, number).at(-1)!, 'SIGKILL')
-          await until(async () => pidsOf(service, number).length === 2, `process ${number} is back`)
+          await until(async () => pidsOf(service, number).length >= 2, `process ${number} is back`)
         }
         const at = await slotOf(service)
         await kill(leader)
@@ -123,7 +123,8 @@ testWithFixtures(t, 'processes of one machine', (t) =>
             said.some(({ process, msg }) => process === number && msg.includes('draining')),
             `process ${number} has drained`
           )
-        t.equal(said.filter(({ msg }) => /^process \d is restarted/.test(msg)).length, 2)
+        // On a busy machine one may have to start a second time.
+        t.ok(said.filter(({ msg }) => /^process \d is restarted/.test(msg)).length >= 2)
         t.equal(service.stdout.filter((line) => line.startsWith('listening on ')).length, 1)
       }
     )
