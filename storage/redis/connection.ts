@@ -176,9 +176,11 @@ export class RedisConnection {
   }
 
   #define({ name, keys, lua }: Script): RunScript {
-    this.#client.defineCommand(name, { numberOfKeys: keys, lua })
+    this.#client.defineCommand(name, keys === null ? { lua } : { numberOfKeys: keys, lua })
     const client = this.#client as unknown as Record<string, (...all: unknown[]) => Promise<unknown>>
-    return (keys, args) => client[name]!(...keys, ...args)
+    return keys === null
+      ? (given, args) => client[name]!(given.length, ...given, ...args)
+      : (given, args) => client[name]!(...given, ...args)
   }
 
   #unreachableError(): ServiceError {

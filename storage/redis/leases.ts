@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Lease, Leases } from '../cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
+import { LeaseRenewals, RENEW, type Renewable, type RenewReply } from './lease-renewals.ts'
 import type { RunScript, Script } from './script.ts'
 
 /**
@@ -10,9 +11,8 @@ import type { RunScript, Script } from './script.ts'
  * the work of a dead process continues within 5 s. A holder that is only late loses nothing but work (`Lease.lost`).
  */
 export const LEASE_MS = 3_000
-/** Fractions of the length: the pause before a renewal, and before the retry of a failed one. */
-const RENEWAL = 1 / 3
-const ATTEMPT = 1 / 12
+/** Fraction of the length for which a request may take effect: a holder sends the next one then. */
+const LATEST = 1 / 3
 /**
  * Fraction of the length by which the holder stops before the server ends the lease. It covers clocks whose speeds differ by
  * 5 %, and a timer that is late by the same amount.
@@ -41,26 +41,6 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return token`
 }
 
-/**
- * Renews a lease, also one that has ended or that the server has forgotten, unless there was another holder since. A request
- * that arrives later than the holder waits changes nothing: the holder may be gone. Replies 1, or 0 if there was another
- * holder, or -1 if the request came late.
- */
-const RENEW: Script = {
-  name: 'millraceRenew',
-  keys: 2,
-  lua: `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if now > tonumber(ARGV[4]) then return -1 end
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-if tonumber(redis.call('GET', KEYS[2]) or 0) > tonumber(ARGV[3]) then return 0 end
-redis.call('SET', KEYS[2], ARGV[3])
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`
-}
-
 const RELEASE: Script = {
   name: 'millraceRelease',
   keys: 1,
@@ -70,7 +50,6 @@ return redis.call('DEL', KEYS[1])`
 }
 
 const acquireReply = z.int().nonnegative()
-const renewReply = z.literal([1, 0, -1])
 
 type LeaseServer = Pick<RedisConnection, 'define' | 'key' | 'memoryKey' | 'serverNowMs'>
 
@@ -100,8 +79,9 @@ export class RedisLeases implements Leases {
     this.#connection = connection
     this.#acquire = connection.define(ACQUIRE)
     const [renew, release] = [connection.define(RENEW), connection.define(RELEASE)]
-    const latestMs = () => Math.floor(connection.serverNowMs + lengthMs * RENEWAL)
-    this.#terms = { clock, lengthMs, monotonicMs, latestMs, renew, release }
+    const latestMs = () => Math.floor(connection.serverNowMs + lengthMs * LATEST)
+    const renewals = new LeaseRenewals({ clock, lengthMs, monotonicMs, latestMs, renew })
+    this.#terms = { lengthMs, monotonicMs, latestMs, renewals, release }
   }
 
   async acquire(name: string, above = 0): Promise<Lease | null> {
@@ -126,12 +106,11 @@ export class RedisLeases implements Leases {
 }
 
 interface LeaseTerms {
-  readonly clock: Clock
   readonly lengthMs: number
   readonly monotonicMs: () => number
   /** Server time until which a request sent now may take effect: the sender waits no longer. */
   readonly latestMs: () => number
-  readonly renew: RunScript
+  readonly renewals: LeaseRenewals
   readonly release: RunScript
 }
 
@@ -149,21 +128,22 @@ interface Grant {
  * L2. `lost` aborts once the server says that another process got the lease, or once it is released. It is then lost for
  *     good, whatever is answered later.
  */
-class HeldLease implements Lease {
+class HeldLease implements Lease, Renewable {
+  readonly keys: readonly string[]
+  readonly owner: string
   readonly token: number
   readonly #terms: LeaseTerms
-  readonly #grant: Grant
   readonly #lost = new AbortController()
   /** Deadline by the monotonic clock. */
   #deadlineMs: number
-  #renewal: unknown
 
-  constructor(terms: LeaseTerms, grant: Grant) {
+  constructor(terms: LeaseTerms, { keys, owner, token, sentMs }: Grant) {
     this.#terms = terms
-    this.#grant = grant
-    this.token = grant.token
-    this.#deadlineMs = this.#deadlineAfter(grant.sentMs)
-    this.#renewAfter(terms.lengthMs * RENEWAL)
+    this.keys = keys
+    this.owner = owner
+    this.token = token
+    this.#deadlineMs = this.#deadlineAfter(sentMs)
+    terms.renewals.add(this)
   }
 
   get lost(): AbortSignal {
@@ -176,36 +156,21 @@ class HeldLease implements Lease {
 
   async release(): Promise<void> {
     this.#lose('it was released')
-    const { keys, owner } = this.#grant
-    await this.#terms.release(keys.slice(0, 1), [owner]).catch(() => undefined)
+    await this.#terms.release(this.keys.slice(0, 1), [this.owner]).catch(() => undefined)
+  }
+
+  renewed(reply: RenewReply, sentMs: number): void {
+    if (this.lost.aborted) return this.#terms.renewals.remove(this)
+    if (reply === 0) this.#lose('the server has given it to another process')
+    if (reply === 1) this.#deadlineMs = this.#deadlineAfter(sentMs)
   }
 
   #deadlineAfter(sentMs: number): number {
     return sentMs + this.#terms.lengthMs * (1 - MARGIN)
   }
 
-  #renewAfter(ms: number): void {
-    this.#renewal = this.#terms.clock.setTimeout(() => void this.#renew(), ms)
-  }
-
-  async #renew(): Promise<void> {
-    const { lengthMs, monotonicMs, latestMs, renew } = this.#terms
-    const { keys, owner, token } = this.#grant
-    const sentMs = monotonicMs()
-    let reply: z.infer<typeof renewReply> = -1
-    try {
-      reply = renewReply.parse(await renew(keys, [owner, lengthMs, token, latestMs()]))
-    } catch {
-      // The connection reports what is wrong with the server; the next attempt follows.
-    }
-    if (this.lost.aborted) return
-    if (reply === 0) return this.#lose('the server has given it to another process')
-    if (reply === 1) this.#deadlineMs = this.#deadlineAfter(sentMs)
-    this.#renewAfter(lengthMs * (reply === 1 ? RENEWAL : ATTEMPT))
-  }
-
   #lose(reason: string): void {
-    this.#terms.clock.clearTimeout(this.#renewal)
+    this.#terms.renewals.remove(this)
     this.#lost.abort(new Error(`a lease was lost: ${reason}`))
   }
 }

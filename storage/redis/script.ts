@@ -1,7 +1,8 @@
-/** A script of the server, with the number of keys that come before its arguments. */
+/** A script of the server. */
 export interface Script {
   readonly name: string
-  readonly keys: number
+  /** Number of keys that come before its arguments; null if it varies. */
+  readonly keys: number | null
   readonly lua: string
 }
 

@@ -1,16 +1,19 @@
 import t from 'tap'
 import type { Lease } from '../../storage/cluster/coordination.ts'
 import { LEASE_MS, RedisLeases } from '../../storage/redis/leases.ts'
+import type { RunScript } from '../../storage/redis/script.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 
 /** A server whose answers are made by a test, on virtual time. */
 class ServerOfTime {
   readonly clock: VirtualClock = virtualClock()
-  /** Time of each renewal. */
+  /** Time of each request to renew leases. */
   readonly renewals: number[] = []
+  /** Number of leases of each such request. */
+  readonly sizes: number[] = []
   released = 0
-  /** Answers renewals. */
-  renew: () => Promise<number> = async () => 1
+  /** Answers the renewal of a lease. */
+  renew: (owner: string) => Promise<number> = async () => 1
   readonly memoryKey = 'memory'
 
   get serverNowMs(): number {
@@ -21,19 +24,24 @@ class ServerOfTime {
     return parts.join(':')
   }
 
-  define({ name }: { readonly name: string }): () => Promise<unknown> {
+  define({ name }: { readonly name: string }): RunScript {
     if (name === 'millraceAcquire') return async () => 7
     if (name === 'millraceRelease') return async () => this.released++
-    return () => {
+    return (keys, args) => {
       this.renewals.push(this.clock.now())
-      return this.renew()
+      this.sizes.push(keys.length / 2)
+      const owners = args.slice(2).filter((_, at) => at % 2 === 0)
+      return Promise.all(owners.map((owner) => this.renew(String(owner))))
     }
   }
 
-  async lease(): Promise<Lease> {
+  leases(): RedisLeases {
     const { clock } = this
-    const leases = new RedisLeases(this, { clock, monotonicMs: () => clock.now() })
-    return (await leases.acquire('work'))!
+    return new RedisLeases(this, { clock, monotonicMs: () => clock.now() })
+  }
+
+  async lease(): Promise<Lease> {
+    return (await this.leases().acquire('work'))!
   }
 }
 
@@ -161,4 +169,63 @@ t.test('a lease whose grant took too long to arrive is none, and is given back',
   })
   t.equal(await leases.acquire('work'), null)
   t.equal(server.released, 1)
+})
+
+t.test(
+  'leases that were granted at different times are soon renewed by one request, each at most a pause after the last',
+  async (t) => {
+    const server = new ServerOfTime()
+    const leases = server.leases()
+    const held: Lease[] = []
+    for (let n = 0; n < 8; n++) {
+      held.push((await leases.acquire(`work ${n}`))!)
+      await advance(server.clock, LEASE_MS / 24)
+    }
+    await advance(server.clock, LEASE_MS)
+    const requests = server.renewals.length
+    await advance(server.clock, 3 * LEASE_MS)
+    t.equal(server.renewals.length - requests, 9, 'one request for each third of the length')
+    t.ok(server.sizes.slice(requests).every((size) => size === 8))
+    t.ok(held.every((lease) => lease.held))
+    for (const lease of held.slice(1)) await lease.release()
+    await advance(server.clock, LEASE_MS)
+    t.equal(server.sizes.at(-1), 1, 'a released lease is renewed no more')
+    t.ok(held[0]!.held)
+  }
+)
+
+t.test('of leases that are renewed by one request, one that is refused is lost alone', async (t) => {
+  const server = new ServerOfTime()
+  const leases = server.leases()
+  const held = (await Promise.all(['a', 'b', 'c'].map((name) => leases.acquire(name)))) as Lease[]
+  const owners: string[] = []
+  server.renew = async (owner) => (owners.push(owner) === 2 ? 0 : 1)
+  await advance(server.clock, LEASE_MS / 3)
+  t.same(server.sizes, [3])
+  t.same(
+    held.map((lease) => [lease.held, lease.lost.aborted]),
+    [
+      [true, false],
+      [false, true],
+      [true, false]
+    ]
+  )
+  server.renew = async (owner) => (owner === owners[0] ? 1 : -1)
+  await advance(server.clock, LEASE_MS)
+  t.same(
+    held.map((lease) => lease.held),
+    [true, false, false],
+    'one whose renewals come late is not held either'
+  )
+  t.notOk(held[2]!.lost.aborted)
+  t.equal(new Set(server.sizes.slice(1)).size, 2, 'it is tried again before the other is due')
+})
+
+t.test('more leases than a script may have are renewed by several requests', async (t) => {
+  const server = new ServerOfTime()
+  const leases = server.leases()
+  const held = await Promise.all(Array.from({ length: 250 }, (_, n) => leases.acquire(`work ${n}`)))
+  await advance(server.clock, LEASE_MS)
+  t.ok(held.every((lease) => lease?.held))
+  t.same(server.sizes.slice(0, 3), [100, 100, 50])
 })

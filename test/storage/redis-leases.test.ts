@@ -314,3 +314,21 @@ testWithOwnRedis(t, 'a request for a lease that the server reads too late is ref
   t.ok(lease?.held, 'nobody has it')
   await lease?.release()
 })
+
+testWithOwnRedis(
+  t,
+  'of leases that a process renews together, one that another has been given is lost alone',
+  async (t, redis) => {
+    const one = await contend(t, redis)
+    const admin = administrator(t, redis.url)
+    const { lease } = await acquire(one)
+    const [kept, given] = await Promise.all(['kept', 'given'].map((name) => one.leases.acquire(name)))
+    await admin.set(one.connection.key('lease', 'given', 'holder'), 'somebody else', 'PX', 60_000)
+    await lossOf(given!)
+    t.match(given!.lost.reason, /another process/)
+    await delay(2 * LENGTH_MS)
+    t.ok(lease.held)
+    t.ok(kept?.held)
+    for (const each of [lease, kept!]) await each.release()
+  }
+)
