@@ -13,15 +13,17 @@ import { claimOfLease, LeaselessClaim, type ShardClaim } from './shard-claims.ts
 const ACQUIRE_MS = 500
 /** Milliseconds without a sign of life after which a process has no share: as long as its leases last. */
 const PRESENCE_MS = 3_000
+/** Interval of signs of life, in milliseconds. A process may miss two. */
+const ALIVE_MS = 1_000
 /**
  * Intervals of listing all shards, in milliseconds.
  *
- * On a shared store without hints of changes it is `shortest`: new documents are adopted within 15 s, and submissions
- * while their blockhash lives. With hints it is 20 times the duration of a list, up to `longest`. A store of one process
- * announces every change; there a list, at `unshared`, finds only changes missed because of a fault.
+ * On a shared store without hints of changes it is `polled`: new documents are adopted within 15 s, and submissions while their
+ * blockhash lives. With hints it is `hinted`: a list then only finds changes of a process that died before it gave its hint, and
+ * costs a process without webhooks more than all blocks of its time. A store of one process announces every change; there a list,
+ * at `unshared`, finds only changes missed because of a fault.
  */
-const LIST_MS = { shortest: 1_000, longest: 10_000, unshared: 30_000 }
-const LIST_REST = 20
+const LIST_MS = { polled: 1_000, hinted: 10_000, unshared: 30_000 }
 /** Milliseconds that requests in flight may still take when the process drains, or gives shards to another process. */
 const DRAIN_MS = 3_000
 
@@ -65,7 +67,8 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
  *     claimed last has all shards.
  * O2. Processes share the shards evenly. A process above its share releases shards after their requests in flight. A process
  *     below its share requests free ones. The leases of a dead process end within seconds.
- * O3. Changes of documents are found by listing the shards, and by hints at once.
+ * O3. Changes of documents are found by listing the shards, and by hints at once. A shard is listed when this process gets it,
+ *     and all are when hints may have been lost. A list that fails is repeated after `LIST_MS.polled`.
  */
 export class ShardOwner<Shard extends OwnedShard> {
   readonly #deps: ShardOwnerDeps<Shard>
@@ -164,8 +167,8 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Acquires and releases leases until `end` aborts. */
   async #share(leases: Leases, end: AbortSignal): Promise<void> {
     const { clock, presence } = this.#deps
-    while (!end.aborted) {
-      presence?.publish(this.#id)
+    for (let turn = 0; !end.aborted; turn++) {
+      if (turn % (ALIVE_MS / ACQUIRE_MS) === 0) presence?.publish(this.#id)
       const excess = [...this.#shards.values()].slice(this.#fairShare())
       for (const shard of excess) this.#beginRelease(shard)
       await this.#acquireShare(leases, end)
@@ -273,33 +276,44 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Lists shards: each when a hint names it, and all of them from time to time. */
   async #list(end: AbortSignal): Promise<void> {
     const { clock } = this.#deps
-    let nextMs = clock.now()
+    let listedMs = -Infinity
+    /** Shards that could not be listed. */
+    const failed = new Set<string>()
     while (!end.aborted) {
       const startedMs = clock.now()
-      const isTurn = startedMs >= nextMs
+      const isTurn = startedMs >= listedMs + this.#listIntervalMs
       const names = isTurn ? [...this.#shards.keys()] : [...this.#due]
       this.#due.clear()
       for (const name of names) {
         if (end.aborted) return
-        await this.#sync(name)
+        if (await this.#sync(name)) failed.delete(name)
+        else failed.add(name)
       }
-      if (isTurn) nextMs = clock.now() + this.#restAfter(clock.now() - startedMs)
-      if (this.#due.size === 0) await this.#wake.wait(clock, Math.max(0, nextMs - clock.now()), end)
+      const endedMs = clock.now()
+      if (isTurn) listedMs = endedMs
+      if (this.#due.size > 0) continue
+      const restMs = listedMs + this.#listIntervalMs - endedMs
+      const pauseMs = failed.size === 0 ? restMs : Math.min(restMs, LIST_MS.polled)
+      await this.#wake.wait(clock, Math.max(0, pauseMs), end)
+      for (const name of failed) this.#due.add(name)
     }
   }
 
-  #restAfter(tookMs: number): number {
+  /** The pause after a list. It is shorter from the moment when hints cease to arrive, which wakes the loop. */
+  get #listIntervalMs(): number {
     const { isShared, hints } = this.#deps
     if (!isShared) return LIST_MS.unshared
-    if (hints?.available !== true) return LIST_MS.shortest
-    return Math.min(Math.max(tookMs * LIST_REST, LIST_MS.shortest), LIST_MS.longest)
+    return hints?.available === true ? LIST_MS.hinted : LIST_MS.polled
   }
 
-  async #sync(name: string): Promise<void> {
+  /** Lists a shard, if this process has it. Returns whether the store has answered. */
+  async #sync(name: string): Promise<boolean> {
     try {
       await this.#shards.get(name)?.sync()
+      return true
     } catch (error) {
       if (!isOutage(error)) throw error
+      return false
     }
   }
 }

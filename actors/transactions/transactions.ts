@@ -143,7 +143,9 @@ export function transactions<Needs extends TransactionsNeeds>(
     const unsubscribe = submissions?.subscribe((hint) => {
       if (hint === null) return owner.hintAll()
       hear(hint).catch((fault: unknown) => {
-        if (!isOutage(fault)) report(fault)
+        // The list finds what could not be read.
+        if (isOutage(fault)) owner.hint([transactionShard(hint.tenant)])
+        else report(fault)
       })
     })
     deps.local.serve({

@@ -16,8 +16,18 @@ const LEASE_MS = 3_000
 class FakeHints<What> {
   /** Whether hints are silently lost. */
   isLosing = false
-  available = true
+  #available = true
   readonly #listeners = new Map<object, (what: What | null) => void>()
+
+  get available(): boolean {
+    return this.#available
+  }
+
+  /** Tells whoever listens that hints may be lost, as Redis does. */
+  set available(isAvailable: boolean) {
+    this.#available = isAvailable
+    for (const heard of this.#listeners.values()) heard(null)
+  }
 
   of(member: object): HintChannel<What> {
     const isAvailable = (): boolean => this.available

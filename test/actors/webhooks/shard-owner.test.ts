@@ -156,13 +156,13 @@ t.test('a process that drains while it gives shards up ends after their POSTs in
 })
 
 t.test(
-  'a webhook is found at once by a hint of its own process or of another, by listing within a second else',
+  'a webhook is found at once by a hint of its own process or of another or by a loss of hints, by listing within ten seconds else',
   async (t) => {
     const cases: [name: string, act: (cluster: FakeCluster, owner: Member) => void, waitMs: number][] = [
       ['a hint of its own process', (_, owner) => owner.local.publish('acme'), 0],
       ['a hint of another process', ({ webhooks }) => webhooks.of({}).publish(), 0],
-      ['no hint', () => undefined, 1_000],
-      ['hints that do not arrive', ({ webhooks }) => void (webhooks.available = false), 1_000]
+      ['hints that cease', ({ webhooks }) => void (webhooks.available = false), 0],
+      ['no hint', () => undefined, 10_000]
     ]
     for (const [name, act, waitMs] of cases) {
       const cluster = new FakeCluster()
@@ -181,6 +181,40 @@ t.test(
     }
   }
 )
+
+t.test('while hints do not arrive, shards are listed each second, from their loss on', async (t) => {
+  const cluster = new FakeCluster()
+  const owner = cluster.join()
+  await cluster.pass(10_500)
+  cluster.webhooks.available = false
+  await cluster.settle()
+  for (let id = 1; id <= 3; id++) {
+    await cluster.world.create({ id, channels: CHANNELS })
+    await cluster.pass(1_000)
+    t.equal(owner.webhooks, id)
+  }
+  cluster.webhooks.available = true
+  await cluster.settle()
+  await cluster.world.create({ id: 4, channels: CHANNELS })
+  await cluster.pass(9_000)
+  t.equal(owner.webhooks, 3, 'beside hints they are listed rarely again')
+  await end(cluster)
+})
+
+t.test('a shard that cannot be listed is listed again a second later, also beside hints', async (t) => {
+  const cluster = await withWebhooks()
+  const [first, second] = [cluster.join(), cluster.join()]
+  await cluster.pass(3_000)
+  await second.die()
+  cluster.documents.isAway = true
+  await cluster.pass(4_000)
+  t.equal(first.shards, 32)
+  t.equal(first.webhooks, 16)
+  cluster.documents.isAway = false
+  await cluster.pass(1_000)
+  t.equal(first.webhooks, 32)
+  await end(cluster)
+})
 
 t.test(
   'an outage of the store while shards are listed ends nothing, and what was created is found after it',
@@ -208,6 +242,7 @@ t.test(
     await cluster.pass(1_000)
     t.equal(cluster.holderOf('acme'), owner)
     cluster.documents.list = () => Promise.reject(new Error('a fault of the test'))
+    owner.local.publish('acme')
     await cluster.pass(1_000)
     await t.rejects(owner.running, { message: 'a fault of the test' })
     t.equal(cluster.holderOf('acme'), undefined)
