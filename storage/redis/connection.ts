@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { RedisPlace } from '../../src/kernel/config/redis-url.ts'
 import type { Ports } from '../../src/ports.ts'
-import { BEAT, BEAT_MS, beatReply, PRESENCE_MS } from './heartbeat.ts'
+import { BEAT, BEAT_AFTER_ANOTHER_MS, BEAT_MS, beatReply } from './heartbeat.ts'
 import type { RunScript, Script } from './script.ts'
 import { placeText, redisPlaceOf, socketOptions } from './socket-options.ts'
 import { FAREWELL_MS } from './times.ts'
@@ -128,6 +128,24 @@ export class RedisConnection {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Key of the live processes, which a heartbeat adds `id` to. */
+  get processesKey(): string {
+    return this.key('processes')
+  }
+
+  /**
+   * Takes the outcome of a heartbeat that a script has sent along (`beatSteps`): the number of live processes, and the
+   * server's time. The next own heartbeat is later then.
+   */
+  tookBeat(processes: number, nowMs: number): void {
+    if (!this.available) return
+    const { clock } = this.#options
+    this.#noteBeat(processes, nowMs)
+    clock.clearTimeout(this.#nextBeat)
+    const life = this.#life
+    this.#nextBeat = clock.setTimeout(() => void this.#takeBeat(life), BEAT_AFTER_ANOTHER_MS)
+  }
+
   /** Returns a function that runs the script, and rejects at once while the server is unreachable. */
   define(script: Script): RunScript {
     const run = this.#define(script)
@@ -168,7 +186,7 @@ export class RedisConnection {
       const { clock } = this.#options
       const late = Promise.withResolvers<void>()
       const timer = clock.setTimeout(late.resolve, FAREWELL_MS)
-      const farewell = this.#client.zrem(this.key('processes'), this.id).catch(() => undefined)
+      const farewell = this.#client.zrem(this.processesKey, this.id).catch(() => undefined)
       await Promise.race([farewell, late.promise])
       clock.clearTimeout(timer)
     }
@@ -190,18 +208,23 @@ export class RedisConnection {
   async #takeBeat(life: number): Promise<void> {
     const { clock } = this.#options
     try {
-      const reply = await this.#beat([this.key('processes'), this.memoryKey], [this.id, PRESENCE_MS])
+      const reply = await this.#beat([this.processesKey, this.memoryKey], [this.id])
       const [processes, nowMs] = beatReply.parse(reply)
       if (life !== this.#life || this.#state === 'closed') return
-      this.#counts = [...this.#counts, processes].slice(-BEATS_MAX)
-      this.#serverAheadMs = nowMs - clock.now()
+      this.#noteBeat(processes, nowMs)
       this.#arrive()
     } catch (error) {
       if (life !== this.#life || this.#state === 'closed') return
       this.#noteError(error as Error)
       this.#leave()
     }
+    clock.clearTimeout(this.#nextBeat)
     this.#nextBeat = clock.setTimeout(() => void this.#takeBeat(life), BEAT_MS)
+  }
+
+  #noteBeat(processes: number, nowMs: number): void {
+    this.#counts = [...this.#counts, processes].slice(-BEATS_MAX)
+    this.#serverAheadMs = nowMs - this.#options.clock.now()
   }
 
   /** Handles the end of a socket, on which all calls in flight have failed. */

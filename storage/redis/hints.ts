@@ -108,57 +108,30 @@ export class RedisHints {
   readonly #subscriber: Redis
   readonly #channels: ReadonlyMap<string, AnyChannel>
   readonly #unfollow: () => void
-  #subscribed = false
+  /** Whether the subscription's socket is ready. */
+  #isReady = false
+  #hasHeard = false
   #ping: unknown
 
   constructor(connection: RedisConnection, { clock }: { readonly clock: Clock }) {
     this.#clock = clock
-    const available = (): boolean => this.#subscribed
-    const commits = new RedisHintChannel(connection, connection.key('hint', 'commits'), slots, available)
-    const keys = new RedisHintChannel(connection, connection.key('hint', 'keys'), nothingMore, available)
-    const webhooks = new RedisHintChannel(
-      connection,
-      connection.key('hint', 'webhooks'),
-      nothingMore,
-      available
-    )
-    const deliverers = new RedisHintChannel(connection, connection.key('hint', 'deliverers'), ids, available)
-    const trackers = new RedisHintChannel(connection, connection.key('hint', 'trackers'), ids, available)
-    const stored = new RedisHintChannel(
-      connection,
-      connection.key('hint', 'submissions'),
-      submissions,
-      available,
-      SUBMISSIONS_WAITING_MAX
-    )
-    const ofTenants = new RedisHintChannel(
-      connection,
-      connection.key('hint', 'tenant-events'),
-      tenantEvents,
-      available,
-      TENANT_EVENTS_WAITING_MAX
-    )
-    const readings = new RedisHintChannel(
-      connection,
-      connection.key('hint', 'readings'),
-      keyLists,
-      available,
-      READINGS_WAITING_MAX
-    )
-    const asked = new RedisHintChannel(
-      connection,
-      connection.key('hint', 'questions'),
-      questions,
-      available,
-      QUESTIONS_WAITING_MAX
-    )
-    const answered = new RedisHintChannel(
-      connection,
-      connection.key('hint', 'answers'),
-      ids,
-      available,
-      QUESTIONS_WAITING_MAX
-    )
+    const channel = <What>(name: string, format: Format<What>, waitingMax = 1): RedisHintChannel<What> =>
+      new RedisHintChannel(connection, connection.key('hint', name), format, {
+        waitingMax,
+        followed: (followed) => {
+          if (this.#isReady) void this.#subscribe([followed])
+        }
+      })
+    const commits = channel('commits', slots)
+    const keys = channel('keys', nothingMore)
+    const webhooks = channel('webhooks', nothingMore)
+    const deliverers = channel('deliverers', ids)
+    const trackers = channel('trackers', ids)
+    const stored = channel('submissions', submissions, SUBMISSIONS_WAITING_MAX)
+    const ofTenants = channel('tenant-events', tenantEvents, TENANT_EVENTS_WAITING_MAX)
+    const readings = channel('readings', keyLists, READINGS_WAITING_MAX)
+    const asked = channel('questions', questions, QUESTIONS_WAITING_MAX)
+    const answered = channel('answers', ids, QUESTIONS_WAITING_MAX)
     this.commits = commits
     this.keys = keys
     this.webhooks = webhooks
@@ -182,11 +155,14 @@ export class RedisHints {
       [answered.name, answered]
     ])
     this.#subscriber = connection.duplicate()
-    this.#subscriber.on('ready', () => void this.#subscribe())
-    this.#subscriber.on('close', () => this.#turn(false))
+    this.#subscriber.on('ready', () => void this.#begin())
+    this.#subscriber.on('close', () => this.#end())
     // The other connection to the same server reports its faults.
     this.#subscriber.on('error', () => undefined)
-    this.#subscriber.on('message', (name, message) => this.#channels.get(name)?.hear(message))
+    this.#subscriber.on('message', (name, message) => {
+      this.#hasHeard = true
+      this.#channels.get(name)?.hear(message)
+    })
     this.#unfollow = connection.onChange((available) => {
       if (available) for (const channel of this.#channels.values()) channel.flush()
     })
@@ -199,75 +175,96 @@ export class RedisHints {
     this.#subscriber.disconnect()
   }
 
-  async #subscribe(): Promise<void> {
+  /** Subscribes to the channels that have followers, on a socket that has just connected. */
+  async #begin(): Promise<void> {
+    this.#isReady = true
+    await this.#subscribe([...this.#channels.values()].filter(({ isFollowed }) => isFollowed))
+    this.#pingLater()
+  }
+
+  #end(): void {
+    this.#isReady = false
+    this.#clock.clearTimeout(this.#ping)
+    for (const channel of this.#channels.values()) channel.turn(false)
+  }
+
+  async #subscribe(channels: readonly AnyChannel[]): Promise<void> {
+    if (channels.length === 0) return
     try {
-      await this.#subscriber.subscribe(...this.#channels.keys())
-      this.#turn(true)
-      this.#pingLater()
+      await this.#subscriber.subscribe(...channels.map(({ name }) => name))
+      for (const channel of channels) channel.turn(this.#isReady)
     } catch {
       this.#subscriber.disconnect(true)
     }
   }
 
+  /** Sends pings while no message arrives: the answer to one is late on a dead socket, which closes it. */
   #pingLater(): void {
     this.#clock.clearTimeout(this.#ping)
+    if (!this.#isReady) return
+    this.#hasHeard = false
     this.#ping = this.#clock.setTimeout(() => {
+      if (this.#hasHeard) return this.#pingLater()
       this.#subscriber.ping().then(
         () => this.#pingLater(),
         () => undefined
       )
     }, PING_MS)
   }
-
-  #turn(subscribed: boolean): void {
-    if (this.#subscribed === subscribed) return
-    this.#subscribed = subscribed
-    for (const channel of this.#channels.values()) channel.announceLoss()
-  }
 }
 
-type AnyChannel = Pick<RedisHintChannel<unknown>, 'name' | 'flush' | 'hear' | 'announceLoss'>
+type AnyChannel = Pick<RedisHintChannel<unknown>, 'name' | 'isFollowed' | 'flush' | 'hear' | 'turn'>
+
+interface ChannelOptions {
+  readonly waitingMax: number
+  /** Called with a channel that has its first follower. */
+  readonly followed: (channel: AnyChannel) => void
+}
 
 /**
  * H1. One message is in flight at a time. Up to `waitingMax`, the newest, wait for it or for an unreachable server.
  * H2. Followers get a notice of a possible loss (null) whenever hints start or cease to arrive.
+ * H3. A process hears the channels alone that something in it has followed: hints of the others cost it nothing.
  */
 class RedisHintChannel<What> implements HintChannel<What> {
   readonly name: string
   readonly #connection: RedisConnection
   readonly #format: Format<What>
-  readonly #available: () => boolean
+  readonly #options: ChannelOptions
   readonly #followers = new Set<(what: What | null) => void>()
-  readonly #waitingMax: number
   #waiting: string[] = []
   #isPublishing = false
+  #isFollowed = false
+  #isSubscribed = false
 
-  constructor(
-    connection: RedisConnection,
-    name: string,
-    format: Format<What>,
-    available: () => boolean,
-    waitingMax = 1
-  ) {
+  constructor(connection: RedisConnection, name: string, format: Format<What>, options: ChannelOptions) {
     this.#connection = connection
     this.name = name
     this.#format = format
-    this.#available = available
-    this.#waitingMax = waitingMax
+    this.#options = options
   }
 
   get available(): boolean {
-    return this.#available()
+    return this.#isSubscribed
+  }
+
+  /** Whether the channel has ever had a follower. */
+  get isFollowed(): boolean {
+    return this.#isFollowed
   }
 
   publish(what: What): void {
     this.#waiting.push(`${this.#connection.id} ${this.#format.write(what)}`)
-    if (this.#waiting.length > this.#waitingMax) this.#waiting.shift()
+    if (this.#waiting.length > this.#options.waitingMax) this.#waiting.shift()
     this.flush()
   }
 
   subscribe(heard: (what: What | null) => void): () => void {
     this.#followers.add(heard)
+    if (!this.#isFollowed) {
+      this.#isFollowed = true
+      this.#options.followed(this)
+    }
     return () => void this.#followers.delete(heard)
   }
 
@@ -284,7 +281,7 @@ class RedisHintChannel<What> implements HintChannel<What> {
       },
       () => {
         this.#isPublishing = false
-        if (this.#waiting.length < this.#waitingMax) this.#waiting.unshift(message)
+        if (this.#waiting.length < this.#options.waitingMax) this.#waiting.unshift(message)
       }
     )
   }
@@ -296,7 +293,10 @@ class RedisHintChannel<What> implements HintChannel<What> {
     for (const follower of this.#followers) follower(what)
   }
 
-  announceLoss(): void {
+  /** Notes that hints start or cease to arrive. */
+  turn(isSubscribed: boolean): void {
+    if (this.#isSubscribed === isSubscribed) return
+    this.#isSubscribed = isSubscribed
     for (const follower of this.#followers) follower(null)
   }
 }

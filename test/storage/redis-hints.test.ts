@@ -51,6 +51,32 @@ testWithRedis(
   }
 )
 
+testWithRedis(t, 'a process hears only channels that it has followed, from then on', async (t, redis) => {
+  const [one, two] = [await join(t, redis), await join(t, redis)]
+  await until(() => two.hints.commits.available)
+  const admin = new Redis(redis.url)
+  t.teardown(() => admin.disconnect())
+  const listeners = async (): Promise<unknown> => {
+    const reply = await admin.call('PUBSUB', 'NUMSUB', two.connection.key('hint', 'trackers'))
+    return (reply as unknown[])[1]
+  }
+  t.equal(await listeners(), 0)
+  t.equal(two.hints.trackers.available, false)
+  const heard: unknown[] = []
+  const unfollow = two.hints.trackers.subscribe((id) => heard.push(id))
+  await until(() => two.hints.trackers.available)
+  t.strictSame(heard, [null], 'whoever begins to hear may have missed some')
+  t.equal(await listeners(), 1)
+  one.hints.trackers.publish('one')
+  await until(() => heard.length === 2)
+  unfollow()
+  one.hints.trackers.publish('two')
+  two.hints.trackers.subscribe((id) => heard.push(id))
+  one.hints.trackers.publish('three')
+  await until(() => heard.includes('three'))
+  t.equal(await listeners(), 1, 'a channel is subscribed to once')
+})
+
 testWithRedis(t, 'of many hints at once the newest arrives, in order', async (t, redis) => {
   const [one, two] = [await join(t, redis), await join(t, redis)]
   await until(() => two.hints.commits.available)
@@ -90,7 +116,7 @@ testWithRedis(
     const trackers: unknown[] = []
     two.hints.submissions.subscribe((stored) => heard.push(stored))
     two.hints.trackers.subscribe((id) => trackers.push(id))
-    await until(() => two.hints.submissions.available)
+    await until(() => two.hints.submissions.available && two.hints.trackers.available)
     heard.splice(0)
     trackers.splice(0)
     const signatures = Array.from({ length: 200 }, (_, at) => encodeBase58(Buffer.alloc(64, at)))
@@ -116,7 +142,7 @@ testWithRedis(t, 'questions and answers each arrive as they were said, in order'
   const [asked, answered]: unknown[][] = [[], []]
   two.hints.questions.subscribe((question) => asked!.push(question))
   two.hints.answers.subscribe((id) => answered!.push(id))
-  await until(() => two.hints.questions.available)
+  await until(() => two.hints.questions.available && two.hints.answers.available)
   asked!.splice(0)
   answered!.splice(0)
   const questions = Array.from({ length: 200 }, (_, at) => ({

@@ -3,6 +3,7 @@ import { PRESENCE_MS } from '../../storage/cluster/coordination.ts'
 import { RedisPresence } from '../../storage/redis/presence.ts'
 import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
 import { until } from '../until.ts'
+import { virtualClock } from '../virtual-time.ts'
 import { joinService } from './redis-processes.ts'
 
 testWithRedis(
@@ -37,6 +38,32 @@ testWithRedis(t, 'a process that announces nothing for five seconds is heard no 
   })
   t.ok(silentMs <= PRESENCE_MS, `${silentMs} ms`)
 })
+
+testWithRedis(
+  t,
+  'an announcement is a heartbeat of its process, whose own one is due half a second late then',
+  async (t, redis) => {
+    const clock = virtualClock()
+    const connection = await joinService(t, redis, { clock, random: Math.random })
+    const one = connection.define({ name: 'one', keys: 0, lua: 'return 1' })
+    const presence = new RedisPresence(connection)
+    await joinService(t, redis)
+    t.equal(connection.processes, 1)
+    await presence.announce('a', '')
+    t.equal(connection.processes, 2, 'it counts the live processes')
+    // The server's clock runs, and the test's stands still: each heartbeat moves the one against the other.
+    const aheadMs = (): number => connection.serverNowMs - clock.now()
+    const announcedMs = aheadMs()
+    clock.increment(1_499)
+    await one([], [])
+    t.equal(aheadMs(), announcedMs)
+    clock.increment(1)
+    await until(() => aheadMs() !== announcedMs)
+    const beatMs = aheadMs()
+    clock.increment(1_000)
+    await until(() => aheadMs() !== beatMs)
+  }
+)
 
 testWithOwnRedis(t, 'a Redis that has lost its data covers only the time since then', async (t, redis) => {
   const connection = await joinService(t, redis)
