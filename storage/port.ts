@@ -62,6 +62,8 @@ export interface Storage extends RecordStores {
    * The current outage of the store, or null: commits wait, reads reject. It ends by itself with the first answer.
    */
   readonly outage: Outage | null
+  /** Unix milliseconds of the last answer to a read of a shared store; null before the first, and if it is not shared. */
+  readonly answeredAtMs: number | null
   /**
    * Damage found when the store was opened, or by a read since, one line each for the operator; empty for a sound store.
    * Reads of lost data reject, all others are answered. Blocks must not be committed: they could follow from lost rows.

@@ -8,8 +8,10 @@ import type { Outage, Storage } from '../../storage/port.ts'
  * after seconds, so that more probes would hardly show an outage earlier.
  */
 const PROBE_INTERVAL_MS = 1_000
-/** The same during an outage, whose end clients wait for. It is also the interval of the metrics. */
+/** The same during an outage, whose end clients wait for. These are also the intervals of the metrics. */
 const OUTAGE_PROBE_INTERVAL_MS = 250
+/** Milliseconds for which an answered read stands for a probe. A process that follows blocks reads at least once a second. */
+const ANSWER_COUNTS_MS = 1_500
 
 export interface WatchDeps {
   readonly clock: Clock
@@ -22,7 +24,7 @@ export interface WatchDeps {
  * rejects.
  */
 export async function watchOutages(
-  storage: Pick<Storage, 'blocks' | 'outage' | 'waitingReads'>,
+  storage: Pick<Storage, 'answeredAtMs' | 'blocks' | 'outage' | 'waitingReads'>,
   { clock, logger, metrics }: WatchDeps,
   end: AbortSignal
 ): Promise<void> {
@@ -42,18 +44,16 @@ export async function watchOutages(
     said = outage === null ? null : (said ?? outage)
   }
   let isProbing = false
-  let restMs = 0
   while (!end.aborted) {
-    if (storage.outage !== null) restMs = 0
+    const { outage, answeredAtMs } = storage
+    const isKnown = outage === null && clock.now() - (answeredAtMs ?? -Infinity) < ANSWER_COUNTS_MS
     // One probe at a time: a store that is unavailable may take seconds to fail.
-    if (!isProbing && restMs <= 0) {
+    if (!isProbing && !isKnown) {
       isProbing = true
-      restMs = PROBE_INTERVAL_MS
       const answered = (): void => void (isProbing = false)
       storage.blocks.head().then(answered, answered)
     }
     note()
-    await sleep(clock, OUTAGE_PROBE_INTERVAL_MS, end)
-    restMs -= OUTAGE_PROBE_INTERVAL_MS
+    await sleep(clock, storage.outage === null ? PROBE_INTERVAL_MS : OUTAGE_PROBE_INTERVAL_MS, end)
   }
 }

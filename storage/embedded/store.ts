@@ -121,6 +121,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
       step: async () => (losses === null || losses.isSettled ? sweeper.step() : false)
     },
     outage: null,
+    answeredAtMs: null,
     get damage() {
       return database.damaged.lines
     },

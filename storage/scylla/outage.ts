@@ -21,6 +21,8 @@ export class OutageWatch {
   readonly #troubles = new Map<Trouble, Outage>()
   #reads: Outage | null = null
   #losses = 0
+  /** Unix milliseconds of the last answer to a read; null before the first. */
+  answeredAtMs: number | null = null
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -58,5 +60,6 @@ export class OutageWatch {
 
   readAnswered(): void {
     this.#reads = null
+    this.answeredAtMs = this.#clock.now()
   }
 }

@@ -7,8 +7,6 @@ import type { NodeHealth } from './node-health.ts'
 
 /** Time limit for all contact points together. */
 const CONNECT_WITHIN_MS = 10_000
-/** Statements between two checks of the nodes from which a process is busy. One without clients has one or two. */
-const BUSY_STATEMENTS = 5
 /** Pauses between tries to connect again. The longest is well below the 5 s in which ingest resumes after an outage. */
 const RETRY_PAUSE_MS = { first: 100, most: 1_000 }
 
@@ -27,8 +25,6 @@ export class Session {
   #driver: Client | null = null
   #health: NodeHealth | null = null
   #problem: unknown = null
-  /** Statements since the last check of the nodes. A write with a condition counts as many: it goes to one node alone. */
-  #statements = 0
 
   private constructor(options: DriverOptions, keyspace: string | null, ports: Ports) {
     this.#options = options
@@ -49,8 +45,7 @@ export class Session {
     params: readonly unknown[],
     options: QueryOptions
   ): Promise<types.ResultSet> {
-    this.#statements += options.isIdempotent === false ? BUSY_STATEMENTS : 1
-    return this.#connected().execute(statement, params as unknown[], options)
+    return this.#noted(options, (driver) => driver.execute(statement, params as unknown[], options))
   }
 
   /** Rejects with the driver's error. */
@@ -58,8 +53,7 @@ export class Session {
     queries: { query: string; params: ArrayOrObject }[],
     options: QueryOptions
   ): Promise<types.ResultSet> {
-    this.#statements += options.isIdempotent === false ? BUSY_STATEMENTS : 1
-    return this.#connected().batch(queries, options)
+    return this.#noted(options, (driver) => driver.batch(queries, options))
   }
 
   /** Returns the token of a partition key of one column. Throws the driver's error. */
@@ -78,6 +72,19 @@ export class Session {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#driver?.shutdown()
+  }
+
+  /** Sends a statement, and notes the node that has answered. */
+  async #noted(
+    { isIdempotent }: QueryOptions,
+    send: (driver: Client) => Promise<types.ResultSet>
+  ): Promise<types.ResultSet> {
+    const driver = this.#connected()
+    const health = this.#health
+    health?.sent(isIdempotent === false, this.#ports.clock.now())
+    const answer = await send(driver)
+    health?.answered(answer.info.queriedHost)
+    return answer
   }
 
   #connected(): Client {
@@ -99,12 +106,7 @@ export class Session {
       void this.#replace(driver)
     }
     const end = AbortSignal.any([this.#closing.signal, replaced.signal])
-    const isBusy = (): boolean => {
-      const statements = this.#statements
-      this.#statements = 0
-      return statements >= BUSY_STATEMENTS
-    }
-    void health.watch(driver, () => upIn(driver, datacenter), this.#ports.clock, end, isBusy)
+    void health.watch(driver, () => upIn(driver, datacenter), this.#ports.clock, end)
     driver.on('hostDown', look)
     look()
   }

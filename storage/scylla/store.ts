@@ -242,6 +242,9 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     get outage() {
       return client.outages.current
     },
+    get answeredAtMs() {
+      return client.outages.answeredAtMs
+    },
     failed: new Promise(() => undefined),
     close: () => (closing ??= close())
   }

@@ -3,7 +3,7 @@ import type { Client, ExecutionOptions, Host, QueryOptions } from 'cassandra-dri
 import t from 'tap'
 import { HealthyNodesFirst, NodeHealth } from '../../storage/scylla/node-health.ts'
 import { OutageWatch } from '../../storage/scylla/outage.ts'
-import { advance, virtualClock } from '../virtual-time.ts'
+import { advance, settle, virtualClock } from '../virtual-time.ts'
 
 const NODES = ['a', 'b', 'c'].map((address) => ({ address }) as Host)
 const [, B] = NODES
@@ -24,7 +24,7 @@ class InOrder extends policies.loadBalancing.LoadBalancingPolicy {
 }
 
 /** Three nodes whose health is checked in virtual time. A check of a hanging node ends when the test says so. */
-function watched(isBusy?: () => boolean) {
+function watched() {
   const clock = virtualClock()
   const health = new NodeHealth()
   const hangs = new Map<Host, (error?: Error) => void>()
@@ -38,14 +38,20 @@ function watched(isBusy?: () => boolean) {
     )
   }
   const end = new AbortController()
-  const watching = health.watch({ execute } as unknown as Client, () => NODES, clock, end.signal, isBusy)
+  const watching = health.watch({ execute } as unknown as Client, () => NODES, clock, end.signal)
   const policy = new HealthyNodesFirst(new InOrder(), health)
   return {
+    health,
     isHanging,
     checks: () => checks,
     /** Answers, or fails, the check of a hanging node. */
     over: (host: Host, error?: Error) => hangs.get(host)!(error),
     next: () => advance(clock, 250),
+    /** Sends as many statements as a process that is busy. */
+    work: () => {
+      for (let n = 0; n < 5; n++) health.sent(false, clock.now())
+    },
+    write: () => health.sent(true, clock.now()),
     plan(): string {
       let nodes = ''
       policy.newQueryPlan('k', {} as ExecutionOptions, (_, plan) => {
@@ -66,6 +72,7 @@ t.test('a node that leaves a check without an answer is planned last, until it a
   const nodes = watched()
   t.equal(nodes.plan(), 'abc')
   nodes.isHanging.add(B!)
+  nodes.work()
   await nodes.next()
   nodes.over(B!, late())
   await nodes.next()
@@ -83,11 +90,13 @@ t.test('a node that leaves a check without an answer is planned last, until it a
 t.test('a node that refuses a check has answered, and nodes that all hang are all asked', async (t) => {
   const nodes = watched()
   nodes.isHanging.add(B!)
+  nodes.work()
   await nodes.next()
   nodes.over(B!, new errors.ResponseError(types.responseErrorCodes.overloaded, 'overloaded'))
   await nodes.next()
   t.equal(nodes.plan(), 'abc')
   for (const node of NODES) nodes.isHanging.add(node)
+  nodes.work()
   await nodes.next()
   for (const node of NODES) nodes.over(node, late())
   await nodes.next()
@@ -96,17 +105,31 @@ t.test('a node that refuses a check has answered, and nodes that all hang are al
 })
 
 t.test('an idle process checks its nodes once a second, while all of them answer', async (t) => {
-  let isBusy = false
-  const nodes = watched(() => isBusy)
-  const checksIn = async (turns: number): Promise<number> => {
+  const nodes = watched()
+  const checksIn = async (turns: number, work = (): void => undefined): Promise<number> => {
     const before = nodes.checks()
-    for (let turn = 0; turn < turns; turn++) await nodes.next()
+    for (let turn = 0; turn < turns; turn++) {
+      work()
+      await nodes.next()
+    }
     return nodes.checks() - before
   }
   t.equal(await checksIn(40), 10 * NODES.length)
-  isBusy = true
-  t.equal(await checksIn(8), 8 * NODES.length, 'four a second once there is work')
-  isBusy = false
+  for (let second = 0; second < 10; second++) {
+    nodes.health.answered('a')
+    t.equal(await checksIn(4), NODES.length - 1, 'a node that has answered a statement needs no check')
+  }
+  await checksIn(2)
+  const before = nodes.checks()
+  nodes.work()
+  await settle()
+  t.equal(nodes.checks() - before, NODES.length, 'once there is work, all are checked at once')
+  nodes.health.answered('a')
+  t.equal(await checksIn(8, nodes.work), 8 * NODES.length, 'then four times a second')
+  await checksIn(2)
+  t.ok((await checksIn(8)) <= 3 * NODES.length)
+  nodes.write()
+  t.equal(await checksIn(1), NODES.length + NODES.length, 'a conditional write is work')
   await checksIn(8)
   nodes.isHanging.add(B!)
   await checksIn(4)

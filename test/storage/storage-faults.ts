@@ -9,7 +9,15 @@ export type StorageOperation = {
   [Store in keyof Storage]: `${Store}.${Methods<Storage[Store]>}`
 }[Exclude<
   keyof Storage,
-  'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages' | 'readings' | 'waitingReads'
+  | 'close'
+  | 'failed'
+  | 'outage'
+  | 'damage'
+  | 'recordCache'
+  | 'accountPages'
+  | 'readings'
+  | 'waitingReads'
+  | 'answeredAtMs'
 >]
 
 /** A fault of the n-th call of an operation, counted from 1. */
@@ -90,6 +98,9 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       questions: storage.questions,
       get waitingReads() {
         return storage.waitingReads
+      },
+      get answeredAtMs() {
+        return storage.answeredAtMs
       },
       usage: () => storage.usage(),
       sweeper:
