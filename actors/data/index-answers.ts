@@ -29,7 +29,7 @@ const WAITING_MAX = 200
 export interface IndexAnswersDeps {
   readonly feed: CommitFeed
   readonly clock: Clock
-  readonly place: Pick<IndexPlace, 'rank'>
+  readonly place: Pick<IndexPlace, 'isAsked' | 'rank'>
   readonly ranking: RankingHandle
   readonly names: NameIndex
   readonly metrics: Pick<IndexMetrics, 'answered'>
@@ -42,6 +42,7 @@ export interface IndexAnswersDeps {
  *     the first costs a request a fraction of a second.
  * A2. An answer includes the blocks that the question names.
  * A3. A question that cannot be answered in time is dropped.
+ * A4. While notifications arrive and no live process has anything to ask, the store is not polled.
  */
 export function indexAnswers<Needs extends { readonly storage: Pick<Storage, 'questions' | 'history'> }>(
   deps: IndexAnswersDeps,
@@ -60,10 +61,11 @@ export function indexAnswers<Needs extends { readonly storage: Pick<Storage, 'qu
     })
     try {
       while (!draining.aborted) {
-        if (deps.place.rank !== null)
+        const isNotified = hints.questions?.available === true
+        const { rank, isAsked } = deps.place
+        if (rank !== null && (isAsked || !isNotified))
           for (const question of (await undefinedIfUnavailable(questions.recent())) ?? [])
             answers.take(question)
-        const isNotified = hints.questions?.available === true
         await sleep(deps.clock, isNotified ? POLL_MS.notified : POLL_MS.polled, draining)
       }
     } finally {

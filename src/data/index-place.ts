@@ -12,6 +12,9 @@ interface AnnouncedProcess {
   readonly id: string
   readonly isThis: boolean
   readonly announcement: {
+    readonly roles: readonly string[]
+    /** Null from a version that does not say which products it serves. */
+    readonly products: readonly string[] | null
     readonly index: IndexState
     readonly startedAtMs: number
     readonly isDraining: boolean
@@ -68,6 +71,7 @@ export class IndexPlace {
   /** When the other decision became due, by the clock; null while it is not. */
   #dueSinceMs: number | null = null
   #loaded: readonly string[] = []
+  #isAsked = true
 
   constructor(options: IndexPlaceOptions) {
     this.#options = options
@@ -92,6 +96,11 @@ export class IndexPlace {
     return rank === -1 ? null : rank
   }
 
+  /** Whether another process may ask: a gateway that has no loaded index, or one that is not heard. */
+  get isAsked(): boolean {
+    return this.#isAsked
+  }
+
   /** Calls `listener` after each decision, until the returned function is called. It must not throw. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
@@ -102,7 +111,9 @@ export class IndexPlace {
   update(): void {
     const { fleet, clock, state, isShared, isLoaded, mayHold = true } = this.#options
     if (!isShared) return
-    const able = fleet.processes
+    const { processes } = fleet
+    this.#isAsked = !fleet.isHearing || processes.some((each) => !each.isThis && mayAsk(each))
+    const able = processes
       .filter(({ announcement: { index, isDraining } }) => index !== 'none' && !isDraining)
       .sort(byStart)
     const holders = able.slice(0, INDEX_HOLDERS)
@@ -132,6 +143,9 @@ export class IndexPlace {
     for (const listener of this.#listeners) listener()
   }
 }
+
+const mayAsk = ({ announcement: { roles, products, index } }: AnnouncedProcess): boolean =>
+  roles.includes('gateway') && index !== 'loaded' && (products?.includes('data') ?? true)
 
 const byStart = (a: AnnouncedProcess, b: AnnouncedProcess): number =>
   a.announcement.startedAtMs - b.announcement.startedAtMs || (a.id < b.id ? -1 : 1)

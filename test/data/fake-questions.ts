@@ -15,6 +15,8 @@ export class FakeQuestionServer {
   readonly answers = new Map<string, string>()
   /** Number of answers that were stored. */
   answered = 0
+  /** Number of polls for questions. */
+  reads = 0
   isAway = false
   /** Whether notifications arrive. */
   notifies = true
@@ -29,7 +31,11 @@ export class FakeQuestionServer {
     }
     const questions: SharedQuestions = {
       put: ({ id, text }) => call(() => void this.asked.set(id, text)),
-      recent: () => call(() => [...this.asked].map(([id, text]) => ({ id, text }))),
+      recent: () =>
+        call(() => {
+          this.reads++
+          return [...this.asked].map(([id, text]) => ({ id, text }))
+        }),
       answer: (id, text) =>
         call(() => {
           this.answered++

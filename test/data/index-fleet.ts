@@ -43,7 +43,16 @@ export class IndexFleet {
   readonly market: MarketApp
   readonly gateways: IndexGateway[] = []
   readonly #t: Test
-  readonly #announcements = new Map<string, { index: IndexState; startedAtMs: number; isDraining: boolean }>()
+  readonly #announcements = new Map<
+    string,
+    {
+      index: IndexState
+      startedAtMs: number
+      isDraining: boolean
+      roles: readonly string[]
+      products: readonly string[] | null
+    }
+  >()
   #nowMs = 0
   #key = ''
 
@@ -82,7 +91,7 @@ export class IndexFleet {
       isLoaded: () => handle.current !== null && index.hasLaunches
     })
     announcements.set(id, {
-      ...{ startedAtMs, isDraining: false },
+      ...{ startedAtMs, isDraining: false, roles: ['gateway'], products: null },
       get index() {
         return state.current
       }

@@ -4,10 +4,14 @@ import { IndexPlace, INDEX_HOLDERS, type IndexState } from '../../src/data/index
 import { randomRuns } from '../random-runs.ts'
 
 interface Announced {
+  roles: string[]
+  products: string[] | null
   index: IndexState
   startedAtMs: number
   isDraining: boolean
 }
+
+const GATEWAY = { roles: ['gateway'], products: null, isDraining: false }
 
 /** Gateways that hear each other at once. Each decides when `pass` moves the time, once a second. */
 class Places {
@@ -31,7 +35,8 @@ class Places {
     }
     this.places.set(id, member)
     announced.set(id, {
-      ...{ startedAtMs, isDraining: false },
+      ...GATEWAY,
+      startedAtMs,
       get index() {
         return state.current
       },
@@ -169,8 +174,8 @@ t.test('a gateway too many drops the index once the two before it have it loaded
 
 t.test('gateways that stop, and those of a version that answers no questions, are no holders', async (t) => {
   const places = new Places()
-  places.announced.set('old', { index: 'none', startedAtMs: 0, isDraining: false })
-  places.announced.set('leaving', { index: 'loaded', startedAtMs: 1, isDraining: true })
+  places.announced.set('old', { ...GATEWAY, index: 'none', startedAtMs: 0 })
+  places.announced.set('leaving', { ...GATEWAY, index: 'loaded', startedAtMs: 1, isDraining: true })
   for (const [at, id] of ['a', 'b', 'c'].entries()) places.start(id, { startedAtMs: 2 + at })
   t.strictSame(places.holders, ['a', 'b'])
   t.equal(places.places.get('c')!.place.isAnsweredElsewhere, false, 'one that stops is not asked')
@@ -190,6 +195,35 @@ t.test('a gateway that may not hold the index asks, whoever else there is', asyn
   places.pass(60)
   t.equal(place.isHeld, false)
 })
+
+t.test(
+  'a holder is asked by gateways without a loaded index that serve data, and by nobody else',
+  async (t) => {
+    const places = new Places()
+    for (const [at, id] of ['a', 'b'].entries()) places.start(id, { startedAtMs: at })
+    const { place } = places.places.get('a')!
+    places.pass(1)
+    t.equal(place.isAsked, true, 'the other holder is loading')
+    places.load('a', 'b')
+    places.pass(1)
+    t.equal(place.isAsked, false)
+    places.announced.set('delivery', { ...GATEWAY, roles: ['delivery'], index: 'none', startedAtMs: 2 })
+    places.announced.set('rpc', { ...GATEWAY, products: ['rpc'], index: 'none', startedAtMs: 2 })
+    places.pass(1)
+    t.equal(place.isAsked, false)
+    for (const products of [null, ['rpc', 'data']]) {
+      places.announced.set('small', { ...GATEWAY, products, index: 'none', startedAtMs: 2 })
+      places.pass(1)
+      t.equal(place.isAsked, true)
+      places.announced.delete('small')
+      places.pass(1)
+      t.equal(place.isAsked, false)
+    }
+    places.isHearing = false
+    places.pass(1)
+    t.equal(place.isAsked, true, 'one that is not heard may ask')
+  }
+)
 
 t.test('a listener hears each decision, until it unsubscribes', async (t) => {
   const places = new Places()

@@ -25,7 +25,7 @@ function holder(t: Test, server: FakeQuestionServer, clock: VirtualClock, rank: 
   const commit = (slot: number): void => feed.publish(commitOf(slot, sales, { time: NOON, sales }))
   commit(1)
   ranking.show(ranked)
-  const place = { rank }
+  const place = { rank, isAsked: true }
   const state = { amendments: 0 }
   const metrics = indexMetrics(new Registry())
   const reported: unknown[] = []
@@ -103,6 +103,21 @@ t.test('a question without a notification is found in the store', async (t) => {
   t.equal(server.answered, 2)
   await advance(clock, 5_000)
   t.equal(server.answered, 2, 'each is answered once')
+})
+
+t.test('while no process has anything to ask, the store is polled only without notifications', async (t) => {
+  const { clock, server, ask, hold } = world(t)
+  const process = hold()
+  await settle()
+  process.place.isAsked = false
+  const { reads } = server
+  await advance(clock, 10_000)
+  t.equal(server.reads, reads)
+  await ask('one', ranked(1))
+  t.equal(server.answered, 1, 'a question is heard all the same')
+  server.notifies = false
+  await advance(clock, 2_000)
+  t.ok(server.reads - reads >= 5)
 })
 
 t.test('an answer includes the blocks that the question names', async (t) => {
