@@ -1,14 +1,12 @@
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
-import { sleep, type Clock } from '../../src/ports.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { StoreMetrics } from '../../src/store/metrics.ts'
+import { aborted } from '../supervision/aborted.ts'
 import type { Run } from '../supervision/process.ts'
-
-/** Update interval of the outage metric, in milliseconds. */
-const UPDATE_INTERVAL_MS = 1_000
 
 export interface CoordinationDeps {
   readonly clock: Clock
-  readonly metrics: Pick<StoreMetrics, 'redisOutageSeconds'>
+  readonly metrics: Pick<StoreMetrics, 'showRedisOutage'>
 }
 
 /** Owns the connection to the other processes (Redis). An outage of Redis does not end this process. */
@@ -22,12 +20,11 @@ export function coordination(
       opened.outage === null ? 0 : Math.max(0, clock.now() - opened.outage.sinceMs) / 1000
     try {
       gauge('seconds_away', secondsAway)
+      metrics.showRedisOutage(secondsAway)
       ready(opened)
-      while (!draining.aborted) {
-        metrics.redisOutageSeconds.set(secondsAway())
-        await sleep(clock, UPDATE_INTERVAL_MS, draining)
-      }
+      await aborted(draining)
     } finally {
+      metrics.showRedisOutage(null)
       await opened.close()
     }
   }

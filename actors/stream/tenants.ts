@@ -14,6 +14,7 @@ import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
 import { BUFFER } from '../../src/stream/outbox.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { aborted } from '../supervision/aborted.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { Run } from '../supervision/process.ts'
 import type { Channels } from './channels.ts'
 import { StreamConnection } from './connection.ts'
@@ -21,6 +22,8 @@ import { SocketPipe } from './pipe.ts'
 
 /** Interval of sweeps over all connections, in milliseconds: a revoked key closes its connections within a second. */
 const SWEEP_MS = 500
+/** The same while there is no connection, in milliseconds. Arbitrary: the first connection ends the pause. */
+const IDLE_MS = 60_000
 /** Sweeps for each ping of a connection: 25 s (src/docs/stream.md). */
 const SWEEPS_A_PING = 50
 /**
@@ -36,6 +39,7 @@ const DRAIN_BATCH = 500
 const DRAIN_PAUSE_MS = 50
 const RETRY_MS = { least: 1_000, most: 5_000 }
 const RATE_SECONDS = 10
+const SAMPLES_MAX = (RATE_SECONDS * 1_000) / SWEEP_MS
 
 export interface TenantsDeps {
   readonly clock: Clock
@@ -71,7 +75,9 @@ export class Tenants implements StreamGateway {
   #opened = 0
   /** Sums of closed connections. */
   #past = { events: 0, dropped: 0 }
-  readonly #samples: { readonly atMs: number; readonly events: number }[] = []
+  #samples: { readonly atMs: number; readonly events: number }[] = []
+  /** Set when the first connection opens. */
+  readonly #opening = new AutoResetEvent()
 
   constructor(channels: Channels, limits: RateCounter, deps: TenantsDeps, report: (fault: unknown) => void) {
     this.#channels = channels
@@ -196,6 +202,11 @@ export class Tenants implements StreamGateway {
     }
   }
 
+  /** Resolves when the next sweep is due, or `end` aborts. Without connections, the first one ends the wait. */
+  async rest(end: AbortSignal): Promise<void> {
+    await this.#opening.wait(this.#deps.clock, this.#isIdle ? IDLE_MS : SWEEP_MS, end)
+  }
+
   /** Closes every connection, in batches, and tells each client when to come back. Resolves when all were told. */
   async drain(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#deps
@@ -208,6 +219,11 @@ export class Tenants implements StreamGateway {
 
   #add(connection: StreamConnection): void {
     const { tenant } = connection.caller
+    if (this.#size === 0) {
+      // The samples of a pause say nothing about the time since.
+      if (this.#isIdle) this.#samples = []
+      this.#opening.set()
+    }
     const connections = this.#tenants.get(tenant) ?? new Map<StreamConnection, number>()
     this.#tenants.set(tenant, connections.set(connection, this.#opened++ % SWEEPS_A_PING))
     this.#sockets.add(connection.caller)
@@ -245,7 +261,17 @@ export class Tenants implements StreamGateway {
 
   #sample(nowMs: number): void {
     this.#samples.push({ atMs: nowMs, events: this.#sums().events })
-    if (this.#samples.length > (RATE_SECONDS * 1000) / SWEEP_MS) this.#samples.shift()
+    if (this.#samples.length > SAMPLES_MAX) this.#samples.shift()
+  }
+
+  /** Whether there is no connection, and none has had an event for as long as the rate counts. */
+  get #isIdle(): boolean {
+    const [oldest] = this.#samples
+    return (
+      this.#size === 0 &&
+      this.#samples.length === SAMPLES_MAX &&
+      oldest!.events === this.#samples.at(-1)!.events
+    )
   }
 }
 
@@ -274,7 +300,7 @@ export function tenants<Needs extends { readonly channels: Channels }>(
       ready(all)
       while (!draining.aborted) {
         all.sweep()
-        await sleep(deps.clock, SWEEP_MS, draining)
+        await all.rest(draining)
       }
       await all.drain(AbortSignal.abort())
       await aborted(draining)

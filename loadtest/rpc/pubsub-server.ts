@@ -97,4 +97,4 @@ server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)
 })
 process.once('SIGTERM', () => process.exit(0))
-await sweepUntil(sockets, clock, end.signal)
+await sweepUntil(sockets, end.signal)

@@ -14,6 +14,7 @@ import { MemoryDocuments } from '../actors/webhooks/memory-documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import { blockOf } from './blocks.ts'
 import { textsOf, type Message } from './fake-pipe.ts'
+import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 import { KEY, quiet, World, WorldStore } from './stream-world.ts'
 import { TURNS_AT_ONCE } from '../../src/kernel/work/turns.ts'
 
@@ -66,11 +67,12 @@ interface Opened {
   readonly world: World
   readonly tenants: Tenants
   readonly open: (answers?: boolean, tenant?: string) => FakeWs
+  readonly clock: VirtualClock
 }
 
 function tenantsOf(): Opened {
   const world = new World(new WorldStore())
-  const clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined }
+  const clock = virtualClock()
   const channels = {
     hub: world.hub,
     // Never read.
@@ -87,6 +89,7 @@ function tenantsOf(): Opened {
   return {
     world,
     tenants,
+    clock,
     open(answers = true, tenant = 'acme') {
       const ws = new FakeWs(answers)
       // A key may have only few connections.
@@ -110,6 +113,33 @@ t.test('a connection is pinged once in so many sweeps, whoever comes and leaves 
   }
   t.equal(tenants.size, staying.length + passing.length)
   t.strictSame([...new Set(staying.map(({ pings }) => pings))], [4])
+})
+
+t.test('without connections there is no sweep, until one opens', async (t) => {
+  const { tenants, open, clock } = tenantsOf()
+  let sweeps = 0
+  const end = new AbortController()
+  const sweeping = (async () => {
+    for (; !end.signal.aborted; sweeps++) {
+      tenants.sweep()
+      await tenants.rest(end.signal)
+    }
+  })()
+  const sweepsIn = async (ms: number): Promise<number> => {
+    const before = sweeps
+    await advance(clock, ms)
+    return sweeps - before
+  }
+  await sweepsIn(10_500)
+  t.equal(await sweepsIn(30_000), 0, 'also the rate of events needs none after a while')
+  const ws = open()
+  await settle()
+  t.equal(tenants.health.eventsPerSecond, 0)
+  t.equal(await sweepsIn(10_000), 20)
+  ws.leave()
+  t.ok((await sweepsIn(5_000)) <= 1, 'and none again after the last has left')
+  end.abort()
+  await sweeping
 })
 
 t.test(

@@ -72,7 +72,7 @@ export function pubsub<Needs>(
     gauge('gaps_waiting', () => gaps.waiting)
     try {
       ready(sockets)
-      await sweepUntil(sockets, clock, draining)
+      await sweepUntil(sockets, draining)
       await sockets.drain(AbortSignal.abort())
       await aborted(draining)
     } finally {

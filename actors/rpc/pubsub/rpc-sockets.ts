@@ -4,15 +4,18 @@ import type { Caller } from '../../../src/access/caller.ts'
 import type { KeyDirectory } from '../../../src/access/key-directory.ts'
 import { presentCaller } from '../../../src/access/key-end.ts'
 import type { KeySockets } from '../../../src/access/key-sockets.ts'
-import { sleep, type Clock } from '../../../src/ports.ts'
+import { sleep } from '../../../src/ports.ts'
 import type { RpcSocketGateway } from '../../../src/rpc/pubsub/gateway.ts'
 import { PING_MS } from '../../../src/rpc/pubsub/socket-limits.ts'
 import { SocketPipe } from '../../stream/pipe.ts'
+import { AutoResetEvent } from '../../supervision/auto-reset-event.ts'
 import { ClientQueues } from './client-queue.ts'
 import { ClientSocket, type ClientSocketDeps } from './client-socket.ts'
 
 /** Interval of sweeps over all connections, in milliseconds: a revoked key closes its connections within a second. */
 export const SWEEP_MS = 500
+/** The same while there is no connection, in milliseconds. Arbitrary: the first connection ends the pause. */
+const IDLE_MS = 60_000
 const SWEEPS_A_PING = PING_MS / SWEEP_MS
 /** Connections that a drain closes before it pauses, as on the stream. */
 const DRAIN_BATCH = 500
@@ -25,6 +28,8 @@ export class RpcSockets implements RpcSocketGateway {
   readonly #queues: ClientQueues
   /** Each with the sweep, out of `SWEEPS_A_PING`, in which it is pinged: pings are spread over time. */
   readonly #all = new Map<ClientSocket, number>()
+  /** Set when the first connection opens. */
+  readonly #opening = new AutoResetEvent()
   #keys: KeyDirectory | null = null
   #sweeps = 0
   #opened = 0
@@ -65,6 +70,7 @@ export class RpcSockets implements RpcSocketGateway {
     const pause = (isPaused: boolean): void => void (isPaused ? ws.pause() : ws.resume())
     const client = new ClientSocket(new SocketPipe(ws, socket), caller, pause, this.#deps)
     this.#sockets.add(caller)
+    if (this.#all.size === 0) this.#opening.set()
     this.#all.set(client, this.#opened++ % SWEEPS_A_PING)
     ws.on('message', (data: Buffer) => client.receive(data))
     ws.on('pong', () => client.ponged())
@@ -96,6 +102,11 @@ export class RpcSockets implements RpcSocketGateway {
     }
   }
 
+  /** Resolves when the next sweep is due, or `end` aborts. Without connections, the first one ends the wait. */
+  async rest(end: AbortSignal): Promise<void> {
+    await this.#opening.wait(this.#deps.clock, this.size === 0 ? IDLE_MS : SWEEP_MS, end)
+  }
+
   /** Closes every connection, in batches. */
   async drain(signal: AbortSignal): Promise<void> {
     for (const [index, client] of [...this.#all.keys()].entries()) {
@@ -106,9 +117,9 @@ export class RpcSockets implements RpcSocketGateway {
 }
 
 /** Sweeps until the signal aborts. */
-export async function sweepUntil(sockets: RpcSockets, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function sweepUntil(sockets: RpcSockets, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     sockets.sweep()
-    await sleep(clock, SWEEP_MS, signal)
+    await sockets.rest(signal)
   }
 }

@@ -138,7 +138,7 @@ export async function serveSockets(t: Test, nodes: readonly RealNode[]): Promise
     rpcSockets: sockets
   })
   sockets.guard(app.keys)
-  const sweeping = sweepUntil(sockets, clock, end.signal)
+  const sweeping = sweepUntil(sockets, end.signal)
   t.teardown(async () => {
     end.abort()
     await sweeping
