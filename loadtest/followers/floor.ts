@@ -1,7 +1,7 @@
 /**
  * The least that a process of `followers.ts` can do: it hears of each block in Redis, and reads the newest slot from the store.
- * Nothing else runs in it, so its cost is that of Node and of the two drivers. Arguments: contact point, port, datacenter,
- * keyspace, and the URL of Redis.
+ * Nothing else runs in it, so its cost is that of Node and of the two drivers. Every message is answered with the number of reads
+ * so far. Arguments: contact point, port, datacenter, keyspace, and the URL of Redis.
  */
 import { Client, types } from 'cassandra-driver'
 import { Redis } from 'ioredis'
@@ -32,7 +32,7 @@ subscriber.on('message', () => {
   const options = { prepare: true, consistency: types.consistencies.localQuorum }
   void driver.execute(SELECT, ['solana', 0], options).then(() => reads++)
 })
-await subscriber.subscribe('millrace:hint:commits')
+await subscriber.subscribe(`millrace:${keyspace}:hint:commits`)
 setInterval(() => void redis.set('millrace:floor', reads, 'EX', 5), ALIVE_MS)
 process.on('message', () => process.send!(reads))
 process.once('disconnect', () => process.exit())
