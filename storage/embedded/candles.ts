@@ -133,7 +133,7 @@ function byNumber(
 function candlePage(view: View, key: Key, { currency }: CandleRange): readonly Candle[] | null {
   return currency === undefined
     ? view.get(candlePageKind, key)
-    : view.getPart(candlePageKind, key, (contents) => candlesIn(contents, currency))
+    : view.getPage(candlePageKind, key, (contents) => candlesIn(contents, currency))
 }
 
 /** The candles of a range, oldest first, from the disk. */

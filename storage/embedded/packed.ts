@@ -1,6 +1,6 @@
 /**
- * Reads of a cached value that decode its bytes. The next read decodes it for good: the garbage collector copies and marks
- * each object of a decoded value, which takes as long as decoding it a few times, and most values are read once or twice.
+ * Reads of a cached page that decode its bytes. The next read decodes it for good: the garbage collector copies and marks
+ * each object of a decoded page, which takes as long as decoding it a few times, and most pages are read once or twice.
  */
 const READS_MAX = 3
 

@@ -69,8 +69,8 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
   }
 
   #page(view: View, key: Key, unused: number): RowPage<Row> | null {
-    if (unused === 0) return view.get(this.#kind, key)
-    return view.getPart(this.#kind, key, (contents) => partialPage(this.#codec, contents, unused))
+    const decode = (contents: Uint8Array): RowPage<Row> => partialPage(this.#codec, contents, unused)
+    return view.getPage(this.#kind, key, unused === 0 ? undefined : decode)
   }
 
   /** A page that others name; null if it is past the retention and deleted. */

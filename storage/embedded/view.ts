@@ -76,14 +76,10 @@ export class View {
 
   /** A value that is in memory; null if the key is known to be absent, undefined if nothing is known. */
   hot<T>(kind: RecordKind<T>, key: Key): T | null | undefined {
-    return this.newest ? this.#hotAt(kind, key, keyText(key)) : undefined
-  }
-
-  #hotAt<T>(kind: RecordKind<T>, key: Key, text: string, decode?: Decode<T>): T | null | undefined {
-    const known = this.#hot.get(text)
-    if (!(known instanceof Packed)) return known as T | null | undefined
-    if (known.isReadOften()) return this.#decoded(kind, key, known.bytes(), true)
-    return this.#unpacked(kind, key, known.bytes(), decode)
+    if (!this.newest) return undefined
+    const known = this.#hot.get(keyText(key))
+    if (known instanceof Packed) return this.#decoded(kind, key, known.bytes(), true)
+    return known as T | null | undefined
   }
 
   /** Reads a fact from memory; undefined if it is not cached. */
@@ -100,18 +96,24 @@ export class View {
    * The value of a key, or null. A value that is not cached is read synchronously. That takes at worst a
    * tenth of a millisecond, if the table is not in the system's page cache. Otherwise it takes a third of the time that a
    * read on the engine's threads costs this thread.
-   *
-   * It is then cached as bytes, which the next reads decode (`Packed`).
    */
   get<T>(kind: RecordKind<T>, key: Key): T | null {
-    return this.getPart(kind, key)
+    const known = this.hot(kind, key)
+    return known === undefined ? this.#found(kind, key, this.#bytes(kind, key)) : known
   }
 
-  /** The value of a key, as `get`. One that is not cached decoded is read by `decode`, which may leave sections of it empty. */
-  getPart<T>(kind: RecordKind<T>, key: Key, decode?: Decode<T>): T | null {
+  /**
+   * The value of a key, as `get`, for pages: most are read once or twice, so they are cached as bytes until they are read often
+   * (`Packed`). One that is not cached decoded is read by `decode`, which may leave sections of it empty.
+   */
+  getPage<T>(kind: RecordKind<T>, key: Key, decode?: Decode<T>): T | null {
     const text = keyText(key)
-    const known = this.newest ? this.#hotAt(kind, key, text, decode) : undefined
-    if (known !== undefined) return known
+    const known = this.newest ? this.#hot.get(text) : undefined
+    if (known instanceof Packed) {
+      if (known.isReadOften()) return this.#decoded(kind, key, known.bytes(), true)
+      return this.#unpacked(kind, key, known.bytes(), decode)
+    }
+    if (known !== undefined) return known as T | null
     const bytes = this.#bytes(kind, key)
     const value = bytes === undefined ? null : this.#unpacked(kind, key, bytes, decode)
     this.#keepBytes(text, bytes)
@@ -161,7 +163,7 @@ export class View {
         this.#assertSound(kind, passed(range, entries.at(-1)?.[0], reverse))
         if (entries.length === 0) return
         for (const [key, bytes] of entries)
-          yield [key, this.hot(kind, key) ?? this.#scanned(kind, key, bytes, options.keep ?? false)]
+          yield [key, this.hot(kind, key) ?? this.#decoded(kind, key, bytes, options.keep ?? false)]
       }
     } finally {
       await iterator.close()
@@ -256,12 +258,6 @@ export class View {
     if (bytes !== undefined) return this.#decoded(kind, key, bytes, keep)
     if (keep && this.newest) this.#hot.set(keyText(key), null, 0)
     return null
-  }
-
-  #scanned<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array, keep: boolean): T {
-    const value = this.#unpacked(kind, key, bytes)
-    if (keep) this.#keepBytes(keyText(key), bytes)
-    return value
   }
 
   #decoded<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array, keep: boolean): T {
