@@ -16,8 +16,11 @@ async function join(t: Test, redis: { readonly url: string; readonly prefix?: st
   const connection = await joinService(t, redis)
   const hints = new RedisHints(connection, systemPorts)
   t.teardown(() => hints.close())
-  await until(() => hints.readings.available)
-  return new RedisSharedReadings(connection, hints.readings, limits)
+  const readings = new RedisSharedReadings(connection, hints.readings, limits)
+  // Hints arrive once something follows them.
+  t.teardown(readings.subscribe(() => undefined))
+  await until(() => readings.notifies)
+  return readings
 }
 
 const reading = (key: string, slot: number, text = 'x'): SharedReading => ({
