@@ -59,7 +59,7 @@ export class ReadingQueue<Subject, Reading> {
   }
 
   /**
-   * Takes the first queued requests, those of clients first, as many as need at most `accountsMax` accounts; at least one.
+   * Takes queued requests in their order, those of clients first: up to `accountsMax` accounts in all, and at least one request.
    * `accountsOf` returns the number of accounts of a request.
    */
   take(

@@ -93,10 +93,14 @@ export class LeaseRenewals {
   #renewAfter(lease: Renewable, ms: number): void {
     const dueMs = this.#terms.monotonicMs() + ms
     this.#dueMs.set(lease, dueMs)
-    if (dueMs >= this.#timerMs) return
+    if (dueMs < this.#timerMs) this.#wakeAt(dueMs)
+  }
+
+  #wakeAt(dueMs: number): void {
+    const { clock, monotonicMs } = this.#terms
     this.#stopTimer()
     this.#timerMs = dueMs
-    this.#timer = this.#terms.clock.setTimeout(() => this.#renewDue(), ms)
+    this.#timer = clock.setTimeout(() => this.#renewDue(), Math.max(0, dueMs - monotonicMs()))
   }
 
   #stopTimer(): void {
@@ -106,7 +110,7 @@ export class LeaseRenewals {
 
   /** Renews the leases that are due, and those that are due soon. */
   #renewDue(): void {
-    const { clock, lengthMs, monotonicMs } = this.#terms
+    const { lengthMs, monotonicMs } = this.#terms
     const untilMs = Math.max(monotonicMs(), this.#timerMs) + lengthMs * GATHER
     this.#timerMs = Infinity
     const due = [...this.#dueMs].filter(([, dueMs]) => dueMs <= untilMs).map(([lease]) => lease)
@@ -114,9 +118,7 @@ export class LeaseRenewals {
     for (let at = 0; at < due.length; at += LEASES_A_SCRIPT)
       void this.#renew(due.slice(at, at + LEASES_A_SCRIPT))
     const nextMs = Math.min(...this.#dueMs.values())
-    if (nextMs === Infinity) return
-    this.#timerMs = nextMs
-    this.#timer = clock.setTimeout(() => this.#renewDue(), Math.max(0, nextMs - monotonicMs()))
+    if (nextMs !== Infinity) this.#wakeAt(nextMs)
   }
 
   /** Never rejects: the connection reports what is wrong with the server, and the next attempt follows. */

@@ -23,7 +23,10 @@ const FILE_BYTES_MIN = 12
  */
 const ROW_GROUP_BYTES_MAX = 1024 * 1024 * 1024
 
-/** Reads the rows of a Parquet file, one row group at a time, and hands them over some at a time. A row group that cannot be read is named and skipped. */
+/**
+ * Reads the rows of a Parquet file, one row group at a time, and yields some at a time. A row group that cannot be read is named
+ * and skipped.
+ */
 export async function* readParquetRows(
   file: AsyncBuffer,
   choose: ChooseColumns

@@ -88,7 +88,7 @@ const FIELDS: FieldRenderers<WalletTradeBody> = {
   source: ({ slot }, { archiveEnd }) => sourceOfSlot(slot, archiveEnd).source
 }
 
-/** Renders trades with the fields that a request selects, or whole. */
+/** Renders trades, whole or with the fields that a request selects. */
 export interface TradeRenderer<Body> {
   readonly render: (row: TradeRow) => Body
   /** Whether the bodies have the selected fields alone. */
