@@ -59,6 +59,7 @@ export function startService(deps: ServiceDeps): Supervision {
       listening.resolve()
       onListening(port)
     },
+    isPortShared: deps.peers !== undefined,
     listening: listening.promise,
     metrics: createMetrics(deps.peers),
     budget: memoryBudget(config),

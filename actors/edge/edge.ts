@@ -33,6 +33,8 @@ export interface EdgeOptions<Needs> {
   readonly host: string
   /** 0 picks a free port, which later instances of the process reuse. */
   readonly port: number
+  /** Whether other processes listen on the same port: the operating system spreads connections over all. */
+  readonly isPortShared: boolean
   /** Default requests a minute of a key. */
   readonly ratePerMinute: number
   /** Units of work a minute: the default of a key, and of all keys of a tenant. */
@@ -60,7 +62,7 @@ export interface EdgeOptions<Needs> {
  * Runs the HTTP server. A drain stops accepting connections and answers accepted requests before the process returns.
  */
 export function edge<Needs extends { readonly storage: Storage }>(options: EdgeOptions<Needs>): Run<Needs> {
-  const { host, clock, onListening } = options
+  const { host, isPortShared: reusePort, clock, onListening } = options
   let bound = options.port
   const listening = new Listening()
   const handshakes = new HandshakeOpening({ ...options, backlog: BACKLOG })
@@ -90,7 +92,9 @@ export function edge<Needs extends { readonly storage: Storage }>(options: EdgeO
       : Promise.resolve()
     let listener: HandshakeListener | null = null
     try {
-      await listening.at(host, bound, () => app.listen({ host, port: bound, backlog: BACKLOG }))
+      // Fastify passes on `reusePort`, which its types lack.
+      const place = { host, port: bound, backlog: BACKLOG, reusePort }
+      await listening.at(host, bound, () => app.listen(place))
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
       listener = await handshakes.open(app, bound, options.hasRpcSockets)

@@ -14,7 +14,11 @@ export class HandshakeListener {
   }
 
   /** Listens on every address of the app. Rejects if one of them cannot be listened on. */
-  static async open(app: FastifyInstance, port: number, backlog: number): Promise<HandshakeListener> {
+  static async open(
+    app: FastifyInstance,
+    port: number,
+    how: { readonly backlog: number; readonly reusePort: boolean }
+  ): Promise<HandshakeListener> {
     const bound = app.addresses().filter((each) => typeof each === 'object')
     // Before the first connection, which the app must know by its port.
     app.handshakePort.open(port, bound[0]!.port)
@@ -27,7 +31,7 @@ export class HandshakeListener {
           app.handshakePort.add(socket)
           app.server.emit('connection', socket)
         })
-        server.listen({ host, port, backlog })
+        server.listen({ host, port, ...how })
         await once(server, 'listening')
         servers.push(server)
       }

@@ -14,7 +14,7 @@ const PORT_MAX = 65_535
 export class HandshakeOpening {
   readonly #host: string
   readonly #port: HandshakePort
-  readonly #backlog: number
+  readonly #how: { readonly backlog: number; readonly reusePort: boolean }
   readonly #logger: Pick<Logger, 'info' | 'warn'>
   readonly #listening = new Listening(HANDSHAKE_PORT_SETTING)
 
@@ -22,17 +22,20 @@ export class HandshakeOpening {
     host,
     handshakePort,
     backlog,
+    isPortShared,
     logger
   }: {
     readonly host: string
     readonly handshakePort: HandshakePort
     /** Pending TCP connections. */
     readonly backlog: number
+    /** Whether other processes listen on the same port. */
+    readonly isPortShared: boolean
     readonly logger: Pick<Logger, 'info' | 'warn'>
   }) {
     this.#host = host
     this.#port = handshakePort
-    this.#backlog = backlog
+    this.#how = { backlog, reusePort: isPortShared }
     this.#logger = logger
   }
 
@@ -42,7 +45,7 @@ export class HandshakeOpening {
     servicePort: number,
     hasRpcSocket: boolean
   ): Promise<HandshakeListener | null> {
-    const [host, backlog] = [this.#host, this.#backlog]
+    const [host, how] = [this.#host, this.#how]
     if (!hasRpcSocket) {
       if (typeof this.#port === 'number')
         this.#logger.warn(`${HANDSHAKE_PORT_SETTING} has no effect: this process has no node for the RPC URL`)
@@ -51,13 +54,13 @@ export class HandshakeOpening {
     if (this.#port === null) return null
     if (typeof this.#port === 'number') {
       const port = this.#port
-      return this.#listening.at(host, port, () => HandshakeListener.open(app, port, backlog))
+      return this.#listening.at(host, port, () => HandshakeListener.open(app, port, how))
     }
     const port = servicePort + 1
     const url = `${app.listeningOrigin}/v1/rpc`
     try {
       if (port > PORT_MAX) throw Object.assign(new RangeError(), { code: 'no such port' })
-      const listener = await HandshakeListener.open(app, port, backlog)
+      const listener = await HandshakeListener.open(app, port, how)
       this.#logger.info(
         `WebSocket handshakes of clients that derive their URL from ${url} are accepted on port ${port}`
       )

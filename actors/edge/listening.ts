@@ -5,6 +5,8 @@ const adviceOn = (setting: string): Readonly<Record<string, string>> => ({
   EADDRINUSE: `another process listens there: end it, or set ${setting} to a free port`,
   EACCES: `the system does not allow it: set ${setting} to a port above 1023`,
   EADDRNOTAVAIL: 'this machine does not have the address: set MILLRACE_HOST (--host) to one that it has',
+  ENOTSUP:
+    'this system does not spread the connections of a port over processes: set MILLRACE_PROCESSES (--processes) to 1',
   ENOTFOUND: 'the name does not resolve: set MILLRACE_HOST (--host) to an address of this machine'
 })
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 const registryJson = z.array(z.record(z.string(), z.unknown()))
 export type RegistryJson = z.output<typeof registryJson>
 
-/** Messages of a child process to its parent. Those of Node's cluster module have another form, and another event. */
+/** Messages of a child process to its parent. */
 export const childMessage = z.discriminatedUnion('millrace', [
   /** It accepts connections at a port. */
   z.object({ millrace: z.literal('listening'), port: z.int().positive() }),

@@ -42,7 +42,7 @@ export const EDGE: Product = {
   name: 'edge',
   roles: ['ingest', 'gateway', 'delivery'],
   units: (kernel) => {
-    const { config, ports, logger, onListening, get } = kernel
+    const { config, ports, logger, isPortShared, onListening, get } = kernel
     const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
     const departure = get(DEPARTURE)
     const keyHints = (given: Spine) => coordinationOf(kernel, given).keys
@@ -56,6 +56,7 @@ export const EDGE: Product = {
           hasRpcSockets: get(RPC_SOCKET_GATEWAY) !== null,
           host,
           port,
+          isPortShared,
           ratePerMinute,
           workPerMinute,
           onListening,

@@ -83,12 +83,12 @@ t.test(
     const { port, rpcKey } = app
     const logged: string[] = []
     const logger = { info: (line: string) => logged.push(line), warn: (line: string) => logged.push(line) }
-    const place = { host: '127.0.0.1', backlog: 10, logger: logger as never }
+    const place = { host: '127.0.0.1', backlog: 10, isPortShared: false, logger: logger as never }
     const opening = new HandshakeOpening({ ...place, handshakePort: 'next' })
     let listener = await opening.open(app.app, port, true)
     // The next port may be in use; any other does as well.
     const free = listener === null ? await freePort() : port + 1
-    listener ??= await HandshakeListener.open(app.app, free, 10)
+    listener ??= await HandshakeListener.open(app.app, free, { backlog: 10, reusePort: false })
     t.teardown(() => listener.close())
     for (const path of ['/v1/rpc', '/v1/rpc/', '/v1/rpc/ws'])
       t.equal(await opened(shake(free, `${path}?api-key=${rpcKey}`)), '101', path)
@@ -140,7 +140,7 @@ t.test('the next port may be in use: the service runs without it, and says what 
   const port = (await usedPort(t)) - 1
   const warned: string[] = []
   const logger = { info: () => undefined, warn: (line: string) => void warned.push(line) } as never
-  const place = { host: '127.0.0.1', backlog: 10, logger }
+  const place = { host: '127.0.0.1', backlog: 10, isPortShared: false, logger }
   t.equal(await new HandshakeOpening({ ...place, handshakePort: 'next' }).open(app, port, true), null)
   t.match(warned, [
     new RegExp(

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import cluster from 'node:cluster'
 import { childProcess } from '../../../actors/processes/child-process.ts'
 import { CollectedMetrics } from '../../../actors/processes/collected-metrics.ts'
+import { reservePort } from '../../../actors/processes/reserved-port.ts'
 import type { ChildMessage } from '../../../actors/processes/process-messages.ts'
 import { supervise } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../../actors/supervision/unit.ts'
@@ -35,8 +35,8 @@ interface Member {
 }
 
 /**
- * Runs several processes until it is interrupted, and restarts those that end. Their gateways share one port, which this
- * process listens on and hands connections out from. Resolves with the exit code.
+ * Runs several processes until it is interrupted, and restarts those that end. Their gateways share one port, over
+ * which the operating system spreads the connections. Resolves with the exit code.
  */
 export async function serveProcesses({
   config,
@@ -46,11 +46,12 @@ export async function serveProcesses({
   interrupted
 }: Invocation): Promise<number> {
   const refusal = deploymentRefusal(config)
-  const taken = refusal ?? (await listeningRefusal(config))
-  if (taken !== null) {
-    stderr(`millrace: ${taken}`)
+  const place = refusal ?? (await listeningRefusal(config)) ?? (await reservePort(config.host, config.port))
+  if (typeof place === 'string') {
+    stderr(`millrace: ${place}`)
     return refusal === null ? 1 : 2
   }
+  using reserved = place
   const logger = createLogger(config, configuration.configMask(config))
   for (const warning of configWarnings(config)) logger.warn(warning)
   const members = membersOf(config)
@@ -59,6 +60,7 @@ export async function serveProcesses({
   const announce = ({ isShared }: Member, message: ChildMessage): void => {
     if (message.millrace !== 'listening' || !isShared || isAnnounced) return
     isAnnounced = true
+    reserved.release()
     stdout(`listening on http://${urlHost(config.host)}:${message.port}`)
   }
   const drainMs = config.drainDelaySeconds * 1_000 + DRAIN_MS
@@ -72,7 +74,7 @@ export async function serveProcesses({
     let pid: number | undefined
     const run = childProcess({
       start() {
-        const started = startMember(member, config)
+        const started = startMember(member, reserved.port, config)
         pid = started.pid
         return started
       },
@@ -132,20 +134,14 @@ function membersOf(config: Config): readonly Member[] {
 }
 
 /** Starts a process with the arguments of this one. Later flags win over earlier ones. */
-function startMember({ number, roles, isShared }: Member, { logFormat }: Config): ChildProcess {
+function startMember({ number, roles, isShared }: Member, port: number, { logFormat }: Config): ChildProcess {
   const format = logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json')
+  // Only the operator of this machine asks one without the shared port for its tree: probes and metrics are answered there.
+  const place = isShared ? ['--port', String(port)] : ['--host', '127.0.0.1', '--port', '0']
   const args = [
     ...process.argv.slice(2),
-    ...['--role', roles.join(','), '--processes', '1', '--child', String(number), '--log-format', format]
+    ...['--role', roles.join(','), '--processes', '1', '--child', String(number), '--log-format', format],
+    ...place
   ]
-  if (!isShared) {
-    // Only the operator of this machine asks it for its tree: probes and metrics are answered at the shared port.
-    return fork(process.argv[1]!, [...args, '--host', '127.0.0.1', '--port', '0'], {
-      silent: true,
-      serialization: 'advanced'
-    })
-  }
-  cluster.schedulingPolicy = cluster.SCHED_RR
-  cluster.setupPrimary({ args, silent: true, serialization: 'advanced' })
-  return cluster.fork().process
+  return fork(process.argv[1]!, args, { silent: true, serialization: 'advanced' })
 }

@@ -109,6 +109,8 @@ export interface Kernel {
   readonly onFirstKeys: (keys: FirstKeys) => void
   /** Called with the URL of the localnet's node. */
   readonly onLocalnet: (rpcUrl: string) => void
+  /** Whether other processes listen on the port of this one. */
+  readonly isPortShared: boolean
   /** Resolves once the HTTP side has listened. */
   readonly listening: Promise<void>
   readonly onListening: (port: number) => void
