@@ -4,10 +4,9 @@ import type { Logger } from '../../src/kernel/telemetry/logger.ts'
 import type { HintChannel, Leases } from '../../storage/cluster/coordination.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { LeaseBook } from '../../src/fleet/lease-book.ts'
-import { isOutage } from '../storage/retry.ts'
 import { aborted } from '../supervision/aborted.ts'
-import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { claimOfLease, LeaselessClaim, type ShardClaim } from './shard-claims.ts'
+import { ShardLists } from './shard-lists.ts'
 
 /** Interval of requests for leases, in milliseconds. Shards of a dead process move half a second after their leases end. */
 const ACQUIRE_MS = 500
@@ -15,15 +14,6 @@ const ACQUIRE_MS = 500
 const PRESENCE_MS = 3_000
 /** Interval of signs of life, in milliseconds. A process may miss two. */
 const ALIVE_MS = 1_000
-/**
- * Intervals of listing all shards, in milliseconds.
- *
- * On a shared store without hints of changes it is `polled`: new documents are adopted within 15 s, and submissions while their
- * blockhash lives. With hints it is `hinted`: a list then only finds changes of a process that died before it gave its hint, and
- * costs a process without webhooks more than all blocks of its time. A store of one process announces every change; there a list,
- * at `unshared`, finds only changes missed because of a fault.
- */
-const LIST_MS = { polled: 1_000, hinted: 10_000, unshared: 30_000 }
 /** Milliseconds that requests in flight may still take when the process drains, or gives shards to another process. */
 const DRAIN_MS = 3_000
 
@@ -67,8 +57,8 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
  *     claimed last has all shards.
  * O2. Processes share the shards evenly. A process above its share releases shards after their requests in flight. A process
  *     below its share requests free ones. The leases of a dead process end within seconds.
- * O3. Changes of documents are found by listing the shards, and by hints at once. A shard is listed when this process gets it,
- *     and all are when hints may have been lost. A list that fails is repeated after `LIST_MS.polled`.
+ * O3. Changes of documents are found by listing the shards (`ShardLists`), and by hints at once. A shard is listed when this
+ *     process gets it, and all are when hints may have been lost.
  */
 export class ShardOwner<Shard extends OwnedShard> {
   readonly #deps: ShardOwnerDeps<Shard>
@@ -77,14 +67,18 @@ export class ShardOwner<Shard extends OwnedShard> {
   readonly #id = randomUUID()
   /** Other processes with the product, each with the time of its last sign of life. */
   readonly #others = new Map<string, number>()
-  readonly #wake = new AutoResetEvent()
-  readonly #due = new Set<string>()
+  readonly #lists: ShardLists
   /** Aborts when even the requests in flight are no longer awaited. */
   readonly #killed = new AbortController()
 
   constructor(deps: ShardOwnerDeps<Shard>) {
     this.#deps = deps
     this.#names = [...deps.shards.keys()]
+    this.#lists = new ShardLists({
+      ...deps,
+      shards: () => this.#shards.keys(),
+      sync: async (name) => this.#shards.get(name)?.sync()
+    })
     deps.book?.declare(deps.product, deps.shards.values())
   }
 
@@ -106,7 +100,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     const end = AbortSignal.any([draining, ended.signal])
     try {
       const owning = leases === null ? this.#ownAll(end) : this.#share(leases, end)
-      const work = [owning, this.#list(end)]
+      const work = [owning, this.#lists.run(end)]
       for (const each of work) each.catch(() => ended.abort())
       await Promise.all(work)
     } finally {
@@ -119,8 +113,7 @@ export class ShardOwner<Shard extends OwnedShard> {
 
   /** Lists the shards with these names at the next opportunity, if this process has them. */
   hint(shards: Iterable<string>): void {
-    for (const shard of shards) this.#due.add(shard)
-    this.#wake.set()
+    this.#lists.hint(shards)
   }
 
   /** Lists all shards of this process soon. */
@@ -235,15 +228,8 @@ export class ShardOwner<Shard extends OwnedShard> {
     )
   }
 
-  async #release(shard: Shard): Promise<void> {
-    const late = new AbortController()
-    const over = new AbortController()
-    void sleep(this.#deps.clock, DRAIN_MS, over.signal).then(() => late.abort())
-    const end = AbortSignal.any([late.signal, shard.claim.lost, this.#killed.signal])
-    await shard.stop(end)
-    over.abort()
-    await this.#releases.get(shard)?.()
-    this.#releases.delete(shard)
+  #release(shard: Shard): Promise<void> {
+    return this.#stop([shard], AbortSignal.any([shard.claim.lost, this.#killed.signal]))
   }
 
   /** Ends all shards, including those being released. */
@@ -256,13 +242,18 @@ export class ShardOwner<Shard extends OwnedShard> {
   }
 
   async #stopAll(kill: AbortSignal): Promise<void> {
+    const shards = [...this.#shards.values()]
+    this.#shards.clear()
+    for (const { name } of shards) this.#show(name, false)
+    await this.#stop(shards, kill)
+  }
+
+  /** Ends the work of shards after the requests in flight, unless `kill` aborts first, and releases their leases. */
+  async #stop(shards: readonly Shard[], kill: AbortSignal): Promise<void> {
     const late = new AbortController()
     const over = new AbortController()
     void sleep(this.#deps.clock, DRAIN_MS, over.signal).then(() => late.abort())
     const end = AbortSignal.any([kill, late.signal])
-    const shards = [...this.#shards.values()]
-    this.#shards.clear()
-    for (const { name } of shards) this.#show(name, false)
     await Promise.all(
       shards.map(async (shard) => {
         await shard.stop(end)
@@ -271,49 +262,5 @@ export class ShardOwner<Shard extends OwnedShard> {
       })
     )
     over.abort()
-  }
-
-  /** Lists shards: each when a hint names it, and all of them from time to time. */
-  async #list(end: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
-    let listedMs = -Infinity
-    /** Shards that could not be listed. */
-    const failed = new Set<string>()
-    while (!end.aborted) {
-      const startedMs = clock.now()
-      const isTurn = startedMs >= listedMs + this.#listIntervalMs
-      const names = isTurn ? [...this.#shards.keys()] : [...this.#due]
-      this.#due.clear()
-      for (const name of names) {
-        if (end.aborted) return
-        if (await this.#sync(name)) failed.delete(name)
-        else failed.add(name)
-      }
-      const endedMs = clock.now()
-      if (isTurn) listedMs = endedMs
-      if (this.#due.size > 0) continue
-      const restMs = listedMs + this.#listIntervalMs - endedMs
-      const pauseMs = failed.size === 0 ? restMs : Math.min(restMs, LIST_MS.polled)
-      await this.#wake.wait(clock, Math.max(0, pauseMs), end)
-      for (const name of failed) this.#due.add(name)
-    }
-  }
-
-  /** The pause after a list. It is shorter from the moment when hints cease to arrive, which wakes the loop. */
-  get #listIntervalMs(): number {
-    const { isShared, hints } = this.#deps
-    if (!isShared) return LIST_MS.unshared
-    return hints?.available === true ? LIST_MS.hinted : LIST_MS.polled
-  }
-
-  /** Lists a shard, if this process has it. Returns whether the store has answered. */
-  async #sync(name: string): Promise<boolean> {
-    try {
-      await this.#shards.get(name)?.sync()
-      return true
-    } catch (error) {
-      if (!isOutage(error)) throw error
-      return false
-    }
   }
 }
