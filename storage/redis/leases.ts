@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Lease, Leases } from '../cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
-import { LeaseRenewals, RENEW, type Renewable, type RenewReply } from './lease-renewals.ts'
+import { LeaseRenewals, RENEW, type Renewable, type RenewalTerms, type RenewReply } from './lease-renewals.ts'
 import type { RunScript, Script } from './script.ts'
 
 /**
@@ -105,11 +105,7 @@ export class RedisLeases implements Leases {
   }
 }
 
-interface LeaseTerms {
-  readonly lengthMs: number
-  readonly monotonicMs: () => number
-  /** Server time until which a request sent now may take effect: the sender waits no longer. */
-  readonly latestMs: () => number
+interface LeaseTerms extends Pick<RenewalTerms, 'lengthMs' | 'monotonicMs' | 'latestMs'> {
   readonly renewals: LeaseRenewals
   readonly release: RunScript
 }
