@@ -4,11 +4,11 @@ import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { PageRequest } from '../port.ts'
 import { cursorOfPageKey, keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'
-import { decoded, type RecordKind } from '../codec/record.ts'
+import type { RecordKind } from '../codec/record.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
 import { horizonOf } from './horizon.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import { partialPage, rowAt, type RowPage } from './row-page.ts'
+import { partialPage, type RowPage } from './row-page.ts'
 import type { View } from './view.ts'
 
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
@@ -46,26 +46,6 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
     return kept.order === 'desc'
       ? this.#newest(view, owner, kept)
       : (this.#oldestInMemory(view, owner, kept) ?? this.#oldestOnDisk(view, owner, kept))
-  }
-
-  /**
-   * The row of an owner with a cursor, or null. Reads the closed page that the row lies in, or that and the open one. Pages are
-   * cached as bytes, and decoded up to the row.
-   */
-  async at(view: View, owner: Pubkey, cursor: number): Promise<Row | null> {
-    const closed = await view.lastKey({
-      gte: pageKey(this.#list, owner, 0),
-      lt: pageKey(this.#list, owner, cursor + 1)
-    })
-    const row = closed === null ? null : this.#rowIn(view, closed, cursor)
-    return row ?? this.#rowIn(view, openPageKey(this.#list, owner), cursor)
-  }
-
-  #rowIn(view: View, key: Key, cursor: number): Row | null {
-    const page = view.contents(this.#kind, key)
-    if (page === null) return null
-    if (page instanceof Uint8Array) return decoded(this.#kind, key, () => rowAt(this.#codec, page, cursor))
-    return page.value.rows.find((row) => row.cursor === cursor) ?? null
   }
 
   #page(view: View, key: Key, unused: number): RowPage<Row> | null {

@@ -116,20 +116,34 @@ export function partialPage<Row extends Before, Before>(
   return closedPage({ rows: readRows(codec, source, null, unused).rows, older })
 }
 
-/** Returns the row of a page's contents with a cursor, or null. Later rows are not decoded. */
-export function rowAt<Row extends Before & { readonly cursor: number }, Before>(
+/** Returns the rows of a page's contents with the given cursors, ascending. Rows after the last one are not decoded. */
+export function rowsAt<Row extends Before & { readonly cursor: number }, Before>(
   codec: RowCodec<Row, Before>,
   contents: Uint8Array,
-  cursor: number
-): Row | null {
+  cursors: readonly number[]
+): Row[] {
   const source = new ByteReader(contents)
   source.optionalCount()
   const keys = new KeyTable()
-  for (let row: Row | null = null; !source.atEnd;) {
+  const rows: Row[] = []
+  for (let row: Row | null = null, at = 0; at < cursors.length && !source.atEnd;) {
     row = codec.read(source, row, keys)
-    if (row.cursor >= cursor) return row.cursor === cursor ? row : null
+    while (at < cursors.length && cursors[at]! < row.cursor) at++
+    if (row.cursor !== cursors[at]) continue
+    rows.push(row)
+    at++
   }
-  return null
+  return rows
+}
+
+/** Returns the first cursor of a page's contents, and that of the page before it. */
+export function pageHead<Row extends Before & { readonly cursor: number }, Before>(
+  codec: RowCodec<Row, Before>,
+  contents: Uint8Array
+): { readonly first: number; readonly older: number | null } {
+  const source = new ByteReader(contents)
+  const older = source.optionalCount()
+  return { first: codec.read(source, null, new KeyTable()).cursor, older }
 }
 
 /** The rows to the end of the source, which follow those of a page. */

@@ -17,6 +17,7 @@ import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
 import { PAGES_PER_TURN, RowPageReader, type RowRequest } from './row-page-reader.ts'
 import type { RowBefore, RowCodec } from '../codec/row-origin.ts'
+import { RowFinder } from './row-finder.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
@@ -32,6 +33,8 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
   readonly #codec: RowCodec<Row, Before>
   readonly kind: RecordKind<RowPage<Row>>
   readonly #reader: RowPageReader<Row, Before>
+  /** Finds single rows. */
+  readonly finder: RowFinder<Row, Before>
 
   constructor(list: PageList, name: string, codec: RowCodec<Row, Before>, pageRows: number) {
     this.#list = list
@@ -39,6 +42,7 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
     this.#codec = codec
     this.kind = rowPageKind(name, codec)
     this.#reader = new RowPageReader(list, pageRows, codec, this.kind)
+    this.finder = new RowFinder(list, codec, this.kind)
   }
 
   /**
@@ -116,11 +120,6 @@ export class RowPages<Row extends Before & { readonly cursor: number }, Before =
   /** Rows of an owner, `limit` at most, in the requested order. */
   read(view: View, owner: Pubkey, page: RowRequest): MaybePromise<Row[]> {
     return this.#reader.read(view, owner, page)
-  }
-
-  /** The row of an owner with a cursor, or null. */
-  at(view: View, owner: Pubkey, cursor: number): Promise<Row | null> {
-    return this.#reader.at(view, owner, cursor)
   }
 
   /**

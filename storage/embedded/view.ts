@@ -191,6 +191,11 @@ export class View {
     return key ?? null
   }
 
+  /** The last keys of a range, the last one first. */
+  lastKeys(range: KeyRange, limit: number): Promise<Key[]> {
+    return this.#keys(range, { reverse: true, limit })
+  }
+
   /** The keys of a range: all of one that is known to be short, or the first `limit`. */
   keys(range: KeyRange, limit = -1): Promise<Key[]> {
     return this.#keys(range, { reverse: false, limit })

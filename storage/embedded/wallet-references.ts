@@ -1,12 +1,11 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
-import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
-import { addressIn, keyAfter, keysFrom, keysOf, openPageKey } from '../codec/keys.ts'
+import { keysOf } from '../codec/keys.ts'
 import { referenceTo, walletReferenceCodec, type WalletReference } from '../codec/wallet-reference.ts'
 import type { PageRequest } from '../port.ts'
-import type { CachedFact } from './cached-fact.ts'
 import type { Database } from './database.ts'
 import type { RecordTable } from './record-table.ts'
+import { referencedTrades } from './referenced-trades.ts'
 import { isMade, compactTradePages, tradeRequest, walletPages } from './row-lists.ts'
 import { RowPages } from './row-pages.ts'
 import type { View } from './view.ts'
@@ -20,9 +19,6 @@ const walletReferencePages = new RowPages(
   walletReferenceCodec,
   PAGE_REFERENCES
 )
-
-/** A mint whose address begins with some bytes, by the first of its keys. */
-const mintOfStart: CachedFact<Pubkey> = { sign: '[', weigh: () => 100 }
 
 /** A trade with its reference, before it is stored. */
 type Referred = WalletReference & Pick<TradeRow, 'user'>
@@ -63,37 +59,8 @@ async function tradesOf(view: View, wallet: Pubkey, page: PageRequest): Promise<
   const earlier = async (limit: number): Promise<TradeRow[]> =>
     walletPages.read(view, wallet, { ...page, limit })
   const referredTo = async (limit: number): Promise<TradeRow[]> =>
-    followed(view, await walletReferencePages.read(view, wallet, { ...page, limit }))
+    referencedTrades(view, await walletReferencePages.read(view, wallet, { ...page, limit }))
   const [first, second] = page.order === 'desc' ? [referredTo, earlier] : [earlier, referredTo]
   const rows = await first(page.limit)
   return rows.length >= page.limit ? rows : [...rows, ...(await second(page.limit - rows.length))]
-}
-
-/** Reads the trades of references. Each waits for the engine's threads, so other work has its turns between them. */
-async function followed(view: View, references: readonly WalletReference[]): Promise<TradeRow[]> {
-  const rows: TradeRow[] = []
-  for (const reference of references) rows.push(await tradeAt(view, reference))
-  return rows
-}
-
-async function tradeAt(view: View, { cursor, mintStart }: WalletReference): Promise<TradeRow> {
-  const { gte, lt } = keysFrom(Buffer.concat([Buffer.from('t', 'latin1'), mintStart]))
-  const known = view.recall(mintOfStart, gte)
-  const found = known === undefined ? null : await compactTradePages.at(view, known, cursor)
-  if (found !== null) return found
-  for (let from = gte; ;) {
-    const [key] = await view.keys({ gte: from, lt }, 1)
-    if (key === undefined)
-      throw new ServiceError(
-        ERRORS.STORAGE_UNAVAILABLE,
-        `the trade of a wallet at cursor ${cursor} is missing`
-      )
-    const mint = addressIn(key)
-    const row = await compactTradePages.at(view, mint, cursor)
-    if (row !== null) {
-      view.remember(mintOfStart, gte, mint)
-      return row
-    }
-    from = keyAfter(openPageKey('t', mint))
-  }
 }

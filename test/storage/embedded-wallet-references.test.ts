@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { ClassicLevel } from 'classic-level'
 import fc from 'fast-check'
 import t from 'tap'
 import type { TradeRow } from '../../src/market/rows.ts'
@@ -12,7 +13,8 @@ import { repairStore } from '../../storage/embedded/repair/repair.ts'
 
 const BLOCKS = 90
 const directory = t.testdir()
-const blocks = Array.from({ length: BLOCKS }, (_, index) => sampleBlock(5, index)).map(withTwins)
+const withoutTwins = Array.from({ length: BLOCKS }, (_, index) => sampleBlock(5, index))
+const blocks = withoutTwins.map(withTwins)
 const wallets = [...new Map(blocks.flatMap(({ trades }) => trades).map((row) => [text(row), row.user]))].map(
   ([, user]) => user
 )
@@ -39,13 +41,17 @@ t.teardown(() => live.close())
 let stores = 0
 
 /** Writes an archive in runs; the first `plain` blocks as a live store writes them, like an earlier version. */
-async function archived(plain: number, run: number): Promise<{ storage: Storage; place: string }> {
+async function archived(
+  plain: number,
+  run: number,
+  written = blocks
+): Promise<{ storage: Storage; place: string }> {
   const place = join(directory, `archive-${stores++}`)
   const earlier = await openEmbeddedStorage({ directory: place, isScratch: true })
-  for (const block of blocks.slice(0, plain)) await earlier.blocks.commit(block)
+  for (const block of written.slice(0, plain)) await earlier.blocks.commit(block)
   await earlier.close()
   const storage = await openEmbeddedStorage({ directory: place, isScratch: true, isArchive: true })
-  for (let at = plain; at < BLOCKS; at += run) await storage.blocks.commitAll([blocks.slice(at, at + run)])
+  for (let at = plain; at < BLOCKS; at += run) await storage.blocks.commitAll([written.slice(at, at + run)])
   return { storage, place }
 }
 
@@ -78,6 +84,41 @@ t.test('trades of a wallet of an archive are those of a live store, in any page'
     randomRuns(40)
   )
   t.ok(read > 30, `${read} rows are read`)
+})
+
+t.test('trades that are added after pages of wallets were read are found', async (t) => {
+  const place = join(directory, `archive-${stores++}`)
+  const storage = await openEmbeddedStorage({ directory: place, isScratch: true, isArchive: true })
+  t.teardown(() => storage.close())
+  for (let at = 0; at < BLOCKS; at += 9) {
+    await storage.blocks.commitAll([blocks.slice(at, at + 9)])
+    const last = blocks[Math.min(at + 8, BLOCKS - 1)]!.slot.slot
+    for (const wallet of wallets) {
+      const rows = await live.trades.ofWallet(wallet, { order: 'asc', limit: 500 })
+      const own = rows.filter(({ slot }) => slot <= last).reverse()
+      t.strictSame(await storage.trades.ofWallet(wallet, { order: 'desc', limit: 500 }), own)
+    }
+  }
+})
+
+t.test('a page of a wallet that was read searches no trade again', async (t) => {
+  // Mints whose addresses begin alike are searched one after another.
+  const { storage, place } = await archived(0, 20, withoutTwins)
+  await storage.close()
+  const reader = await openEmbeddedStorage({ directory: place })
+  t.teardown(() => reader.close())
+  const searched = t.capture(
+    ClassicLevel.prototype,
+    'keys',
+    Reflect.get(ClassicLevel.prototype, 'keys') as () => unknown
+  )
+  const page = { order: 'desc', limit: 500 } as const
+  let rows = 0
+  for (const wallet of wallets) rows += (await reader.trades.ofWallet(wallet, page)).length
+  const searches = searched().length
+  t.ok(searches > 0 && searches < rows / 2, `${searches} searches for ${rows} trades`)
+  for (const wallet of wallets) await reader.trades.ofWallet(wallet, page)
+  t.equal(searched().length, 0)
 })
 
 t.test('an archive has each trade once, and any process finds the wallets by itself', async (t) => {
