@@ -20,6 +20,11 @@ import { loadReadSet, restoreMarket } from '../ingest/market-loader.ts'
  * half as many events take a fifth more time, and twice as many bring nothing.
  */
 const RUN_EVENTS_MAX = 64_000
+/**
+ * Events that are folded at once where a group has a limit of blocks: 20 MB in the journal, of which the blocks of a group are
+ * written whole.
+ */
+const GROUP_EVENTS_MAX = 16_000
 /** Folds that are written together. The addresses that the next one reads are compared with those of each. */
 const RUN_FOLDS_MAX = 256
 
@@ -57,6 +62,7 @@ export async function foldArchive(
   const gaps = new UnseenGaps()
   let waiting: CanonicalBlock[] = []
   let events = 0
+  const eventsMax = storage.commitGroupMax === Infinity ? RUN_EVENTS_MAX : GROUP_EVENTS_MAX
   const foldTogether = async (): Promise<void> => {
     const blocks = waiting
     waiting = []
@@ -75,7 +81,7 @@ export async function foldArchive(
   const isNext = ({ block }: CanonicalBlock): boolean => {
     const [first, last] = [waiting[0], waiting.at(-1)]
     if (first === undefined || last === undefined) return true
-    const hasRoom = waiting.length < storage.commitGroupMax && events + block.entries.length <= RUN_EVENTS_MAX
+    const hasRoom = waiting.length < storage.commitGroupMax && events + block.entries.length <= eventsMax
     return hasRoom && areFoldedTogether(first.block, last.block, block, market.newestTime)
   }
   try {

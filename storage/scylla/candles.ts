@@ -1,5 +1,7 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
+import { SingleFlight } from '../../src/kernel/work/single-flight.ts'
+import { currentTenant } from '../../src/kernel/work/current-tenant.ts'
 import { bucketAt } from '../../src/market/candles.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
@@ -17,6 +19,7 @@ import type { Commit, TableCommit } from './commit.ts'
 import { RecordTable } from './records.ts'
 import { readConsistently } from './read-consistently.ts'
 import type { Table } from './table.ts'
+import type { Snapshot } from './visibility.ts'
 
 /** Half a year of minutes, 262,144 candles: 53 MB in two versions of each page, if there is one every minute. */
 const PAGES_PER_BUCKET = 4_096
@@ -45,10 +48,15 @@ export function candleTable(base: ScyllaBase): Table<CandleStore> {
 }
 
 class CandleRecords {
+  readonly #base: ScyllaBase
   readonly #open: RecordTable<Pair, OpenCandles>
   readonly #pages: BucketedRecords<readonly Candle[]>
+  /** Reads of newest candles that a fold has in flight, by pair, and the snapshot at which they were begun. */
+  readonly #sharedReads = new SingleFlight<OpenCandles | null>()
+  #sharedAt: Snapshot | null = null
 
   constructor(base: ScyllaBase) {
+    this.#base = base
     this.#open = new RecordTable<Pair, OpenCandles>(base, {
       table: 'newest_candles',
       partition: ['mint', 'cash'],
@@ -134,7 +142,19 @@ class CandleRecords {
   }
 
   async #newest({ mint, cash, interval }: Series): Promise<Candle | null> {
-    return (await this.#open.get({ mint, cash }))?.[interval] ?? null
+    return (await this.#newestOf({ mint, cash }))?.[interval] ?? null
+  }
+
+  /**
+   * Reads the newest candles of a pair. A fold needs those of each interval, which are one record, so its reads share one. A tenant's
+   * read never waits for that of another.
+   */
+  #newestOf(pair: Pair): Promise<OpenCandles | null> {
+    if (currentTenant() !== null) return this.#open.get(pair)
+    const { snapshot } = this.#base.visibility
+    if (snapshot !== this.#sharedAt) this.#sharedReads.clear()
+    this.#sharedAt = snapshot
+    return this.#sharedReads.run(keyText(openCandlesKey(pair.mint, pair.cash)), () => this.#open.get(pair))
   }
 
   /** Takes candles of a range from their pages, newest first. For a series with gaps each read takes more pages. */

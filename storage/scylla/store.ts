@@ -8,7 +8,7 @@ import type { TlsOptions } from '../tls-options.ts'
 import type { ScyllaBase } from './base.ts'
 import { blockStore } from './blocks.ts'
 import { CqlClient } from './client.ts'
-import { BLOCKS_TOGETHER_MAX } from './commit-group.ts'
+import { ARCHIVE_GROUP_BLOCKS_MAX, BLOCKS_TOGETHER_MAX } from './commit-group.ts'
 import { ConditionalWrites } from './conditional-writes.ts'
 import { coverageStore } from './coverage.ts'
 import { DIVIDED_KINDS, type DividedKinds, type DocumentLayout } from './divided-kinds.ts'
@@ -223,7 +223,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       ])
     }),
     isShared: true,
-    commitGroupMax: BLOCKS_TOGETHER_MAX,
+    commitGroupMax: base.isArchive ? ARCHIVE_GROUP_BLOCKS_MAX : BLOCKS_TOGETHER_MAX,
     journal: new CommitJournal(base, slotList),
     usage: () => usageOf(client, options.keyspace),
     // Rows have a time to live.

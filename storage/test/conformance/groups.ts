@@ -7,6 +7,8 @@ import { assertSame } from './agreement.ts'
 
 /** Sizes of groups, up to what every store takes. */
 const SIZES = [1, 7, 16, 2, 9] as const
+/** Blocks of a further group, or as many as the store takes. */
+const LARGE_GROUP = 48
 
 export async function testGroups(t: Test, open: OpenForTest): Promise<void> {
   t.test('groups of blocks give the rows of single commits, and repeated ones change nothing', async (t) => {
@@ -15,7 +17,7 @@ export async function testGroups(t: Test, open: OpenForTest): Promise<void> {
     const model = new StorageModel()
     const groups: BlockCommit[][] = []
     let index = 0
-    for (const size of SIZES) {
+    for (const size of [...SIZES, Math.min(LARGE_GROUP, storage.commitGroupMax)]) {
       t.ok(size <= storage.commitGroupMax)
       groups.push(Array.from({ length: size }, () => sampleBlock(6, index++)))
     }
