@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,9 +11,11 @@ import { openOwnArchive } from '../src/archive/commands/own-archive.ts'
 import { RefusedFile } from '../src/archive/commands/refused-file.ts'
 import { readRows } from '../src/archive/commands/row-reading.ts'
 import { BUILT_IN_MAPPINGS } from '../src/archive/rows/built-in-mapping.ts'
+import { chooseColumns } from '../src/archive/rows/column-choice.ts'
 import { readTradeFacts, type ReadFact } from '../src/archive/rows/fact-reading.ts'
 import { contentOfPaths } from '../src/archive/rows/path-content.ts'
 import { RowCheck } from '../src/archive/rows/row-check.ts'
+import { readRowFile } from '../src/archive/rows/row-file.ts'
 import { RefusalTally } from '../src/archive/rows/row-refusal.ts'
 import { RowTally } from '../src/archive/rows/row-tally.ts'
 import { configOf } from '../src/configuration.ts'
@@ -31,6 +32,7 @@ import { ARCHIVE_ENGINE } from '../storage/embedded/engine-options.ts'
 import type { Level } from '../storage/embedded/level.ts'
 import { ROW_KINDS } from '../storage/row-kinds.ts'
 import { MINTS, TRADES_PER_SLOT, writeTradeRows } from './archive/generated-rows.ts'
+import { duckDb } from './archive/duckdb.ts'
 import { lastWrites, recordedWrites, replayed, sizeOf, type RecordedBatch } from './archive/engine-writes.ts'
 import { diskBytes } from './disk-bytes.ts'
 import { reported, writeResult } from './result.ts'
@@ -49,6 +51,8 @@ const isProfile = process.argv.includes('--profile')
 const SEED = 36
 /** Owners whose lists are read. */
 const READS = 1_000
+/** The rate of an import that is aimed at, as a share of that of the bare engine. */
+const BAR = 0.7
 /** Rows of a batch of the bare engine, like those of the import. */
 const BATCH_ROWS = 1_000
 
@@ -60,7 +64,8 @@ try {
   const imported = reported('import', await importFile(config, path))
   const bytes = reported('bytes_per_trade', await bytesOf(config))
   const reads = reported('reads', await readsOf(config, path))
-  if (isProfile) process.stdout.write(`${JSON.stringify({ imported, bytes, reads }, null, 1)}\n`)
+  const bare = isProfile ? null : reported('bare_engine', await bareEngine(path))
+  if (bare === null) process.stdout.write(`${JSON.stringify({ imported, bytes, reads }, null, 1)}\n`)
   else
     await writeResult('archive-import', {
       rows,
@@ -70,10 +75,11 @@ try {
       import: imported,
       bytes_per_trade: bytes,
       reads,
-      bare_engine: reported('bare_engine', await bareEngine(path)),
+      bare_engine: bare,
+      floor: reported('floor', floorOf(imported, bare)),
       engine_writes: reported('engine_writes', await engineWrites(path)),
       load_average: loadavg(),
-      duckdb: duckDb(path)
+      duckdb: duckDb(path, join(directory, 'duck.db'), rows)
     })
 } finally {
   await rm(directory, { recursive: true, force: true })
@@ -103,6 +109,25 @@ async function rateOf(work: () => Promise<unknown>) {
   }
 }
 
+interface Rate {
+  readonly rows_per_cpu_second: number
+}
+
+function chooseOwn(columns: readonly string[]) {
+  return chooseColumns(BUILT_IN_MAPPINGS, columns, false).selected
+}
+
+/** The processor time a row that the bar leaves to an import, beside that of its first steps alone. */
+function floorOf(imported: Awaited<ReturnType<typeof importFile>>, bare: Rate) {
+  const microsOf = ({ rows_per_cpu_second }: Rate): number => 1e6 / rows_per_cpu_second
+  return {
+    bar_cpu_us_per_row: microsOf(bare) / BAR,
+    parse_cpu_us_per_row: microsOf(imported.parse),
+    parse_and_check_cpu_us_per_row: microsOf(imported.read),
+    parse_and_check_of_bare_engine: microsOf(bare) / microsOf(imported.read)
+  }
+}
+
 async function factsOf(path: string): Promise<ReadFact[]> {
   const content = await contentOfPaths([path])
   const facts: ReadFact[] = []
@@ -123,6 +148,11 @@ function reading() {
 async function importFile(config: Config, path: string) {
   const { signal } = new AbortController()
   const content = await contentOfPaths([path])
+  const parsed = await rateOf(async () => {
+    for (const file of content.rows)
+      for await (const items of readRowFile(file, chooseOwn))
+        for (const item of items) if (item.kind === 'broken') throw new Error(item.detail)
+  })
   const read = await rateOf(async () => {
     let count = 0
     for await (const some of readTradeFacts(content.rows, reading())) count += some.length
@@ -154,6 +184,7 @@ async function importFile(config: Config, path: string) {
     if (tally.rows !== rows) throw new Error(`${rows - tally.rows} rows are not folded`)
     const seconds = stored.seconds + folded.seconds
     return {
+      parse: parsed,
       read,
       read_and_store_facts: stored,
       fold: folded,
@@ -271,29 +302,4 @@ async function engineWrites(path: string) {
   }
   const all = [...recorded.values()]
   return { as_written: await rate('replayed', all), each_key_once: await rate('once', all.map(lastWrites)) }
-}
-
-/** Loads the file into a table of DuckDB; a reason if that is not possible. */
-function duckDb(path: string): unknown {
-  const program = `
-import duckdb, json, os, resource, time
-started = time.perf_counter()
-connection = duckdb.connect(${JSON.stringify(join(directory, 'duck.db'))})
-connection.execute("create table trades as select * from read_parquet('${path}')")
-connection.execute("checkpoint")
-seconds = time.perf_counter() - started
-used = resource.getrusage(resource.RUSAGE_SELF)
-connection.close()
-rows = ${rows}
-print(json.dumps({
-  "version": duckdb.__version__,
-  "seconds": seconds,
-  "cpu_seconds_with_start": used.ru_utime + used.ru_stime,
-  "rows_per_second": round(rows / seconds),
-  "bytes_per_row": os.path.getsize(${JSON.stringify(join(directory, 'duck.db'))}) / rows
-}))`
-  const { status, stdout, stderr } = spawnSync(process.env.PYTHON ?? 'python3', ['-c', program], {
-    encoding: 'utf8'
-  })
-  return status === 0 ? (JSON.parse(stdout) as unknown) : `not measured: ${stderr.trim().split('\n').at(-1)}`
 }

@@ -111,11 +111,23 @@ async function imported(): Promise<number> {
 
 const scenarios = scenariosOf(market).filter(({ name }) => SCENARIOS.includes(name))
 
+type Pages = Map<string, Measurement & { readonly bytes: number }>
+
+/** Returns the mean bytes of answers. */
+async function bytesOf(url: string, paths: readonly string[]): Promise<number> {
+  let bytes = 0
+  for (const path of paths) {
+    const answer = await fetch(url + path, { headers: HEADERS })
+    bytes += (await answer.arrayBuffer()).byteLength
+  }
+  return bytes / paths.length
+}
+
 /** Runs each scenario on a new service, after an uncounted run. */
-async function pages(isArchived: boolean): Promise<Map<string, Measurement>> {
+async function pages(isArchived: boolean): Promise<Pages> {
   if (isArchived !== existsSync(archive)) renameSync(isArchived ? away : archive, isArchived ? archive : away)
   const service = await serveMarket(scratch, 'quiet')
-  const results = new Map<string, Measurement>()
+  const results: Pages = new Map()
   try {
     await ranked(service)
     for (const { name, draw } of scenarios) {
@@ -124,7 +136,9 @@ async function pages(isArchived: boolean): Promise<Map<string, Measurement>> {
         Array.from({ length: PATHS / CONNECTIONS }, () => draw(random))
       )
       await measure(service, { headers: HEADERS, paths, seconds: 2 })
-      results.set(name, reported(name, await measure(service, { headers: HEADERS, paths, seconds })))
+      const bytes = await bytesOf(service.url, paths[0]!.slice(0, 100))
+      const measured = await measure(service, { headers: HEADERS, paths, seconds })
+      results.set(name, reported(name, { ...measured, bytes }))
     }
   } finally {
     await service.end()
@@ -137,7 +151,7 @@ const median = (numbers: readonly number[]): number =>
 
 try {
   const rows = await imported()
-  const [with_, without]: Map<string, Measurement>[][] = [[], []]
+  const [with_, without]: Pages[][] = [[], []]
   for (let round = 0; round < rounds; round++) {
     without!.push(await pages(false))
     with_!.push(await pages(true))
@@ -145,7 +159,7 @@ try {
   }
   const figures = Object.fromEntries(
     scenarios.map(({ name }) => {
-      const of = (runs: readonly Map<string, Measurement>[], field: 'p50Ms' | 'p99Ms' | 'cpuMicros') =>
+      const of = (runs: readonly Pages[], field: 'p50Ms' | 'p99Ms' | 'cpuMicros' | 'bytes') =>
         runs.map((run) => run.get(name)![field])
       const sides = { without_archive: without!, with_archive: with_! }
       const about = Object.entries(sides).map(([side, runs]) => [
@@ -154,6 +168,7 @@ try {
           p50_ms: median(of(runs, 'p50Ms')),
           p99_ms: median(of(runs, 'p99Ms')),
           cpu_us_a_request: median(of(runs, 'cpuMicros')),
+          bytes_an_answer: median(of(runs, 'bytes')),
           statuses: runs.map((run) => run.get(name)!.statuses)
         }
       ])
