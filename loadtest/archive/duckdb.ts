@@ -6,6 +6,7 @@ export function duckDb(path: string, place: string, rows: number): unknown {
 import duckdb, json, os, resource, time
 started = time.perf_counter()
 connection = duckdb.connect(${JSON.stringify(place)})
+connection.execute("set enable_progress_bar = false")
 connection.execute("create table trades as select * from read_parquet('${path}')")
 connection.execute("checkpoint")
 seconds = time.perf_counter() - started
