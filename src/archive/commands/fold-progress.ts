@@ -1,6 +1,7 @@
 import type { SlotRow } from '../../market/rows.ts'
 import type { Clock } from '../../ports.ts'
 import type { FactList, FactStore } from '../../../storage/port.ts'
+import { storedPositionFrom } from '../facts/stored-position.ts'
 import { durationText } from './import-report.ts'
 
 type BlockPlace = Pick<SlotRow, 'slot' | 'blockTime'>
@@ -92,24 +93,14 @@ async function extentOf(
   list: FactList,
   { from, below }: { readonly from: number; readonly below: number }
 ): Promise<Extent | null> {
-  const first = await positionFrom(facts, list, from)
+  const first = await storedPositionFrom(facts, list, from)
   if (first === null || first >= below) return null
   let last = first
   for (let end = below; end - last > 1;) {
     const middle = last + Math.ceil((end - last) / 2)
-    const found = await positionFrom(facts, list, middle)
+    const found = await storedPositionFrom(facts, list, middle)
     if (found === null || found >= below) end = middle
     else last = found
   }
   return { first, last }
-}
-
-/** Returns the first position of a fact from one on; null after the last fact. */
-async function positionFrom(
-  facts: Pick<FactStore, 'from'>,
-  list: FactList,
-  position: number
-): Promise<number | null> {
-  for await (const [fact] of facts.from(list, position)) return fact?.position ?? null
-  return null
 }

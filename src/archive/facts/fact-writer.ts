@@ -9,6 +9,7 @@ import type { StoredState } from './import-state.ts'
 import type { MintDecimals } from './mint-decimals.ts'
 import { PACK_ROWS_MAX, packRows, unpackRows } from './row-pack.ts'
 import { changesTrades } from './same-trade.ts'
+import { storedPositionFrom } from './stored-position.ts'
 import { packSlotTime, type AbsentTimeReason } from './slot-time.ts'
 
 /** Rows that are sorted together, or up to 99 more: about 20 MB. */
@@ -151,8 +152,12 @@ export class FactWriter {
   /** Returns the facts that are not stored, by position, with those that are. */
   async #added(list: FactList, facts: readonly Fact[]): Promise<AddedFacts[]> {
     const added: AddedFacts[] = []
-    for (const [position, each] of Map.groupBy(facts, (fact) => fact.position)) {
-      const stored = await this.#facts.at(list, position)
+    if (facts.length === 0) return added
+    const ofPositions = Map.groupBy(facts, (fact) => fact.position)
+    // An import mostly adds where nothing is stored: one read says so of all of its positions.
+    const first = await storedPositionFrom(this.#facts, list, Math.min(...ofPositions.keys()))
+    for (const [position, each] of ofPositions) {
+      const stored = first === null || position < first ? [] : await this.#facts.at(list, position)
       const keys = new Set(stored.map(({ key }) => pubkeyMapKey(key)))
       const fresh = each.filter(({ key }) => !keys.has(pubkeyMapKey(key)))
       if (fresh.length > 0) added.push({ position, fresh, stored })
