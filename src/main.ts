@@ -1,4 +1,3 @@
-import { takeLowestPriority } from './kernel/cli/lowest-priority.ts'
 import { run } from './kernel/cli/run.ts'
 import { PROGRAM } from './program.ts'
 
@@ -22,7 +21,7 @@ const context = {
   stderr: (line: string) => void process.stderr.write(`${line}\n`),
   stdin: process.stdin,
   interrupted: interrupt.signal,
-  yieldProcessor: takeLowestPriority
+  yieldProcessor: async () => (await import('./kernel/cli/lowest-priority.ts')).takeLowestPriority()
 }
 process.exitCode = await run(words, context, PROGRAM)
 // The driver of an unavailable cluster leaves sockets and timers that would keep a finished command alive. `decode`

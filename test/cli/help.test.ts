@@ -126,7 +126,6 @@ t.test('the version and help of the program end with 0, and load nothing else be
   }
   load('src/main.ts')
   t.same([...loaded].sort(), [
-    'node:os',
     'node:util',
     'src/access/commands.ts',
     'src/archive/commands.ts',

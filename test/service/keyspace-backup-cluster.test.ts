@@ -52,14 +52,18 @@ async function tradesUpTo(service: ServiceProcess, slot: number): Promise<unknow
   }
 }
 
-/** Returns every page of every endpoint, without what a gateway reads from the node: the liquidity of pools. */
+/** Facts of accounts, which a gateway reads once somebody asks: metadata and supplies of mints, reserves of pools. */
+const ACCOUNT_FACTS =
+  /"(name|symbol|market_cap_usd|supply_slot|liquidity_usd|unvalued_pools)":("(?:[^"\\]|\\.)*"|[^,}"]*),?/g
+
+/** Returns every page of every endpoint, without facts of accounts. */
 async function storedAnswers(service: ServiceProcess): Promise<string[]> {
   // A server on a busy machine may be slow at any time.
   const texts = await until(async () => {
     const found = await answersOf(service)
     return found.every((text) => !/^\S+ 503 /.test(text)) && found
   }, 'answers without an outage')
-  return texts.map((text) => text.replaceAll(/"(liquidity_usd|unvalued_pools)":[^,}]*,?/g, ''))
+  return texts.map((text) => text.replaceAll(ACCOUNT_FACTS, ''))
 }
 
 /** Creates a key. Repeats a request that is refused because the server is slow. */

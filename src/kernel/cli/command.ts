@@ -12,7 +12,7 @@ export interface CommandContext {
   /** Aborts at the first signal to end (SIGINT, SIGTERM). */
   readonly interrupted: AbortSignal
   /** Leaves the processor to all other processes that need it. The process stays so until it ends. */
-  readonly yieldProcessor: () => void
+  readonly yieldProcessor: () => void | Promise<void>
 }
 
 /** An option of a command that is not a setting. */

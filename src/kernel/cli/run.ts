@@ -96,7 +96,7 @@ async function runCommand(
       configuration,
       products: program.products
     }
-    if (command.isBackground === true) context.yieldProcessor()
+    if (command.isBackground === true) await context.yieldProcessor()
     if (!('endpoint' in command)) return await command.run(invocation)
     return await (await import('./request.ts')).sendRequest(command, invocation)
   } catch (error) {
