@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { StartRefused } from '../../machines/start-refused.ts'
 import { Listening } from '../edge/listening.ts'
 
 /** A port that is kept for processes that will share it. */
@@ -17,15 +16,11 @@ export interface ReservedPort extends Disposable {
 export async function reservePort(host: string, port: number): Promise<ReservedPort | string> {
   const server = createServer((socket) => socket.destroy())
   const release = (): void => void server.close()
-  try {
-    await new Listening().at(host, port, async () => {
-      server.listen({ host, port, reusePort: true })
-      await once(server, 'listening')
-    })
-  } catch (error) {
-    if (error instanceof StartRefused) return error.message
-    throw error
-  }
+  const refusal = await new Listening().refusal(host, port, async () => {
+    server.listen({ host, port, reusePort: true })
+    await once(server, 'listening')
+  })
+  if (refusal !== null) return refusal
   const bound = server.address()
   if (bound === null || typeof bound === 'string') throw new Error('a TCP server has an address')
   return { port: bound.port, release, [Symbol.dispose]: release }

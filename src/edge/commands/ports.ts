@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { HANDSHAKE_PORT_SETTING } from '../../../actors/edge/handshake-opening.ts'
 import { Listening } from '../../../actors/edge/listening.ts'
-import { StartRefused } from '../../../machines/start-refused.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { handshakePortOf } from '../../kernel/config/handshake-port.ts'
 
@@ -24,15 +23,11 @@ export async function listeningRefusal(config: Config): Promise<string | null> {
 async function portRefusal(listening: Listening, host: string, port: number): Promise<string | null> {
   const server = createServer()
   try {
-    await listening.at(host, port, async () => {
+    return await listening.refusal(host, port, async () => {
       server.listen(port, host)
       await once(server, 'listening')
     })
-  } catch (error) {
-    if (error instanceof StartRefused) return error.message
-    throw error
   } finally {
     server.close()
   }
-  return null
 }

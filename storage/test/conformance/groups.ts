@@ -7,7 +7,7 @@ import { assertSame } from './agreement.ts'
 
 /** Sizes of groups, up to what every store takes. */
 const SIZES = [1, 7, 16, 2, 9] as const
-/** Blocks of a further group, or as many as the store takes. */
+/** Blocks of the largest group, which an archive on a cluster takes; a store with a lower maximum gets that many. */
 const LARGE_GROUP = 48
 
 export async function testGroups(t: Test, open: OpenForTest): Promise<void> {
