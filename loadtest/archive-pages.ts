@@ -90,22 +90,31 @@ function* csv(from: number): Generator<string> {
   }
 }
 
-/** Imports files until the time is over. Returns the number of rows. */
+/** Writes the file of rows of which `from` are in earlier files. */
+async function written(from: number): Promise<string> {
+  const file = join(scratch, `rows-${from}.csv`)
+  await pipeline(Readable.from(csv(from)), createWriteStream(file))
+  return file
+}
+
+/** Imports files until the time is over, and writes each while the one before it is imported. Returns the number of rows. */
 async function imported(): Promise<number> {
   const untilMs = performance.now() + minutes * 60_000
   let rows = 0
+  let next = written(rows)
   while (rows < rowsMax && performance.now() < untilMs) {
-    const file = join(scratch, 'rows.csv')
-    await pipeline(Readable.from(csv(rows)), createWriteStream(file))
+    const file = await next
+    next = written(rows + CHUNK_ROWS)
     const child = spawn(process.execPath, [CLI, 'archive', 'import', file, '--data-dir', scratch], {
       stdio: ['ignore', 'ignore', 'inherit']
     })
     const [code] = (await once(child, 'exit')) as [number | null]
     if (code !== 0) throw new Error(`the import ended with ${code}`)
+    rmSync(file)
     rows += CHUNK_ROWS
-    console.error(`${rows} rows`)
+    console.error(`${rows} rows after ${Math.round(performance.now() / 1_000)} s`)
   }
-  rmSync(join(scratch, 'rows.csv'), { force: true })
+  rmSync(await next)
   return rows
 }
 
