@@ -1,31 +1,23 @@
 /**
  * Measures pages of a live store with an archive behind it, against those of the same store without one, in turns. The archive
  * has trades of the market's own mints and wallets, in ascending order, all that imports of `--minutes` store. Pages that the
- * live rows do not fill continue into the archive.
+ * live rows do not fill continue into the archive. With `--cql` both are on a CQL server with one node.
  *
- *     node loadtest/archive-pages.ts DIRECTORY [--minutes=30] [--rows=100000000] [--seconds=8] [--rounds=3]
+ *     node loadtest/archive-pages.ts DIRECTORY [--minutes=30] [--rows=100000000] [--seconds=8] [--rounds=3] [--cql]
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
-import { encodeBase58 } from '../src/chain/base58.ts'
-import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
-import { USDC, WSOL } from '../src/market/cash.ts'
+import { clusterMarket, embeddedMarket } from './archive/archived-market.ts'
+import { FILE_ROWS, writeMarketRows } from './archive/market-rows.ts'
 import { measure, type Measurement } from './closed-loop.ts'
-import { diskBytes } from './disk-bytes.ts'
 import { SyntheticMarket } from './market/blocks.ts'
-import { marketOf, SOL_SHARE } from './market/population.ts'
+import { marketOf } from './market/population.ts'
 import { SeededRandom } from './market/random.ts'
-import { ensureMarketStore } from './market-store.ts'
 import { reported, writeResult } from './result.ts'
 import { scenariosOf } from './scenarios.ts'
-import { ranked, serveMarket } from './served-market.ts'
+import { ranked } from './served-market.ts'
 import { HEADERS } from './service-process.ts'
-import { workingCopy } from './working-copy.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,67 +25,29 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: '30' },
     rows: { type: 'string', default: '100000000' },
     seconds: { type: 'string', default: '8' },
-    rounds: { type: 'string', default: '3' }
+    rounds: { type: 'string', default: '3' },
+    cql: { type: 'boolean', default: false }
   }
 })
 const [directory] = positionals
 if (directory === undefined) throw new Error('missing argument DIRECTORY: where to build the stores')
 const [minutes, rowsMax] = [Number(values.minutes), Number(values.rows)]
+const isCluster = values.cql
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
 
-const LIVE_TRADES = 200_000
-const TRADES_PER_SLOT = 58
-/** Rows of one import, of whole slots: the fold of the next one continues after it. */
-const CHUNK_ROWS = 20_000 * TRADES_PER_SLOT
-const SLOTS_PER_SECOND = 2.5
-/** The first slot and time of the archive, long before those of the market. */
-const FIRST_SLOT = 300_000_000
-const FIRST_TIME = Date.UTC(2025, 0, 1) / 1_000
+const LIVE_TRADES = isCluster ? 100_000 : 200_000
 const CONNECTIONS = 4
 const PATHS = 2_000
 const SCENARIOS = ['trades 100', 'candles 300', 'price', 'overview', 'launches 50', 'wallet trades 100']
-const CLI = join(import.meta.dirname, '../src/kernel/cli/millrace.js')
 
-const store = await ensureMarketStore(directory, marketOf(LIVE_TRADES), (line) => console.error(line))
-const market = new SyntheticMarket(store.size)
-const { population } = market
-const scratch = workingCopy(directory)
-mkdirSync(join(scratch, 'nothing'))
-const archive = join(scratch, 'archive')
-const away = join(scratch, 'archive-away')
+const size = marketOf(LIVE_TRADES)
+const market = new SyntheticMarket(size)
+const { scratch, ...archived } = await (isCluster ? clusterMarket : embeddedMarket)(directory, size)
 
-const poolOf = (mint: Uint8Array): string => encodeBase58(mint.map((byte) => byte ^ 255))
-
-/** Yields a CSV file of rows, of which `from` are in earlier files. */
-function* csv(from: number): Generator<string> {
-  const random = new SeededRandom(36, from)
-  yield 'slot,block_time,signature,venue,pool,trader,in_mint,out_mint,in_amount_raw,out_amount_raw,mint,decimals,tx_index,ix_index\n'
-  for (let at = from; at < from + CHUNK_ROWS; at++) {
-    const slot = Math.floor(at / TRADES_PER_SLOT)
-    // The square makes few mints busy and most quiet.
-    const index = random.chance(SOL_SHARE) ? 0 : 1 + Math.floor((store.size.mints - 1) * random.unit() ** 2)
-    const [mint, cash] = [
-      index === 0 ? WSOL : pubkeyToBase58(population.mint(index)),
-      index === 0 ? USDC : WSOL
-    ]
-    const amounts = [1_000_000_000 + random.below(1_000_000), index === 0 ? 150_000_000 : 20_000_000]
-    const isBuy = random.chance(0.5)
-    const way = <T>([one, other]: readonly T[]): T[] => (isBuy ? [other!, one!] : [one!, other!])
-    yield (
-      [
-        ...[FIRST_SLOT + slot, FIRST_TIME + Math.floor(slot / SLOTS_PER_SECOND)],
-        ...[encodeBase58(random.bytes(64)), 'pumpswap', poolOf(population.mint(index))],
-        pubkeyToBase58(population.drawWallet(random)),
-        ...[...way([mint, cash]), ...way(amounts), mint, population.decimals(index), at % TRADES_PER_SLOT, 2]
-      ].join(',') + '\n'
-    )
-  }
-}
-
-/** Writes the file of rows of which `from` are in earlier files. */
+/** Writes the file of rows before which others have `from`. */
 async function written(from: number): Promise<string> {
   const file = join(scratch, `rows-${from}.csv`)
-  await pipeline(Readable.from(csv(from)), createWriteStream(file))
+  await writeMarketRows(file, market.population, from)
   return file
 }
 
@@ -104,14 +58,10 @@ async function imported(): Promise<number> {
   let next = written(rows)
   while (rows < rowsMax && performance.now() < untilMs) {
     const file = await next
-    next = written(rows + CHUNK_ROWS)
-    const child = spawn(process.execPath, [CLI, 'archive', 'import', file, '--data-dir', scratch], {
-      stdio: ['ignore', 'ignore', 'inherit']
-    })
-    const [code] = (await once(child, 'exit')) as [number | null]
-    if (code !== 0) throw new Error(`the import ended with ${code}`)
+    next = written(rows + FILE_ROWS)
+    await archived.importFile(file)
     rmSync(file)
-    rows += CHUNK_ROWS
+    rows += FILE_ROWS
     console.error(`${rows} rows after ${Math.round(performance.now() / 1_000)} s`)
   }
   rmSync(await next)
@@ -134,13 +84,12 @@ async function bytesOf(url: string, paths: readonly string[]): Promise<number> {
 
 /** Runs each scenario on a new service, after an uncounted run. */
 async function pages(isArchived: boolean): Promise<Pages> {
-  if (isArchived !== existsSync(archive)) renameSync(isArchived ? away : archive, isArchived ? archive : away)
-  const service = await serveMarket(scratch, 'quiet')
+  const service = await archived.serve(isArchived)
   const results: Pages = new Map()
   try {
     await ranked(service)
     for (const { name, draw } of scenarios) {
-      const random = new SeededRandom(store.size.seed, 33)
+      const random = new SeededRandom(size.seed, 33)
       const paths = Array.from({ length: CONNECTIONS }, () =>
         Array.from({ length: PATHS / CONNECTIONS }, () => draw(random))
       )
@@ -187,12 +136,12 @@ try {
       return [name, { ...Object.fromEntries(about), ratios }]
     })
   )
-  await writeResult('archive-pages', {
+  await writeResult(isCluster ? 'archive-pages-cql' : 'archive-pages', {
     bar: 'p99 of live pages at most 1.5 × of those without archived rows',
     ...{ live_trades: LIVE_TRADES, archived_rows: rows, rounds, seconds, connections: CONNECTIONS },
-    archive_store_bytes_per_trade: diskBytes(join(archive, 'store')) / rows,
+    archive_store_bytes_per_trade: (await archived.archiveBytes()) / rows,
     pages: figures
   })
 } finally {
-  rmSync(scratch, { recursive: true, force: true })
+  await archived.end()
 }

@@ -11,6 +11,7 @@ import { CashList } from '../src/market/cash.ts'
 import type { BlockCommit } from '../src/market/records.ts'
 import { encodeLog } from '../src/stream/encode.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import type { Storage } from '../storage/port.ts'
 import { SyntheticMarket } from './market/blocks.ts'
 import { mergeCommits } from './market/merged-commit.ts'
 import { marketOf, type MarketSize } from './market/population.ts'
@@ -73,49 +74,59 @@ export function directoryBytes(directory: string): number {
 }
 
 async function buildStore(directory: string, size: MarketSize, onProgress: (line: string) => void) {
-  const synthetic = new SyntheticMarket(size)
-  const options = { cash: new CashList(), startingSolUsd: null }
   const storage = await openEmbeddedStorage({ directory, hotBytesMax: HOT_BYTES_MAX })
   try {
-    const head = await storage.blocks.head()
-    // The whole market stays in memory, hundreds of megabytes, so that the fold never reads the store.
-    const all = size.mints * 2
-    const limits = { pairs: all, launches: all, tokens: all, pools: all, curves: all }
-    const market = await restoreMarket(storage, head, limits)
-    const last = { blocks: 0, slot: 0, blockTime: 0 }
-    const started = performance.now()
-    const before = process.cpuUsage()
-    let trades = 0
-    let commits: BlockCommit[] = []
-    const commit = async (): Promise<void> => {
-      if (commits.length === 0) return
-      await storage.blocks.commit(mergeCommits(commits))
-      commits = []
-      const seconds = (performance.now() - started) / 1000
-      const cpu = process.cpuUsage(before)
-      const micros = ((cpu.user + cpu.system) / trades).toFixed(1)
-      const mib = Math.round(process.memoryUsage.rss() / 2 ** 20)
-      const rate = Math.round(trades / seconds)
-      onProgress(
-        `block ${last.blocks} of ${synthetic.blockCount}: ${rate} trades a second, ${micros} µs of the processor each; ${mib} MiB`
-      )
-    }
-    for (const block of synthetic.blocks()) {
-      last.blocks++
-      last.slot = block.slot
-      last.blockTime = block.blockTime
-      if (head !== null && block.slot <= head.slot) continue
-      const prepared = market.prepare(block, options)
-      const fold = prepared.fold(await loadReadSet(storage, prepared.readSet))
-      trades += fold.slot.trades
-      commits.push({ ...fold, log: encodeLog(fold, options.cash) })
-      if (commits.length === BLOCKS_PER_COMMIT) await commit()
-    }
-    await commit()
-    return last
+    return await fillWithMarket(storage, size, BLOCKS_PER_COMMIT, onProgress)
   } finally {
     await storage.close()
   }
+}
+
+/** Commits the blocks of a market after the head of a storage. Resolves with the number of blocks and the last one. */
+export async function fillWithMarket(
+  storage: Storage,
+  size: MarketSize,
+  blocksPerCommit: number,
+  onProgress: (line: string) => void
+) {
+  const synthetic = new SyntheticMarket(size)
+  const options = { cash: new CashList(), startingSolUsd: null }
+  const head = await storage.blocks.head()
+  // The whole market stays in memory, hundreds of megabytes, so that the fold never reads the store.
+  const all = size.mints * 2
+  const limits = { pairs: all, launches: all, tokens: all, pools: all, curves: all }
+  const market = await restoreMarket(storage, head, limits)
+  const last = { blocks: 0, slot: 0, blockTime: 0 }
+  const started = performance.now()
+  const before = process.cpuUsage()
+  let trades = 0
+  let commits: BlockCommit[] = []
+  const commit = async (): Promise<void> => {
+    if (commits.length === 0) return
+    await storage.blocks.commit(mergeCommits(commits))
+    commits = []
+    const seconds = (performance.now() - started) / 1000
+    const cpu = process.cpuUsage(before)
+    const micros = ((cpu.user + cpu.system) / trades).toFixed(1)
+    const mib = Math.round(process.memoryUsage.rss() / 2 ** 20)
+    const rate = Math.round(trades / seconds)
+    onProgress(
+      `block ${last.blocks} of ${synthetic.blockCount}: ${rate} trades a second, ${micros} µs of the processor each; ${mib} MiB`
+    )
+  }
+  for (const block of synthetic.blocks()) {
+    last.blocks++
+    last.slot = block.slot
+    last.blockTime = block.blockTime
+    if (head !== null && block.slot <= head.slot) continue
+    const prepared = market.prepare(block, options)
+    const fold = prepared.fold(await loadReadSet(storage, prepared.readSet))
+    trades += fold.slot.trades
+    commits.push({ ...fold, log: encodeLog(fold, options.cash) })
+    if (commits.length === blocksPerCommit) await commit()
+  }
+  await commit()
+  return last
 }
 
 if (import.meta.main) {
