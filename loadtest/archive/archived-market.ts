@@ -28,6 +28,8 @@ export interface ArchivedMarket {
   end(): Promise<void>
 }
 
+/** Heap of the CQL server: with that of tests, a node stopped answering at two million trades. */
+const HEAP_MIB = 1_024
 const CLI = join(import.meta.dirname, '../../src/kernel/cli/millrace.js')
 /** Seconds until a server has written its tables to disk and measured them. */
 const FLUSHED_SECONDS = 45
@@ -68,7 +70,7 @@ export async function embeddedMarket(directory: string, size: MarketSize): Promi
 export async function clusterMarket(directory: string, size: MarketSize): Promise<ArchivedMarket> {
   mkdirSync(directory, { recursive: true })
   const scratch = mkdtempSync(join(directory, 'working-'))
-  const cluster = await CqlCluster.start({ fast: true, disposable: true })
+  const cluster = await CqlCluster.start({ fast: true, disposable: true, heapMib: HEAP_MIB })
   const [archived, bare] = ['archived', 'bare'].map((keyspace) => {
     const dataDir = join(scratch, keyspace)
     mkdirSync(join(dataDir, 'nothing'), { recursive: true })

@@ -3,8 +3,8 @@ import { delimiter, join } from 'node:path'
 import { javaCommand } from './cassandra-jars.ts'
 import type { ServerCommand } from './server-process.ts'
 
-/** Heap that suffices for tests; a node then takes about 830 MB in all. */
-const HEAP = '384m'
+/** Heap in MiB that suffices for tests; a node then takes about 830 MB in all. */
+export const TEST_HEAP_MIB = 384
 /**
  * Milliseconds until a node must be up. One alone takes eight seconds on two cores, three at once fifteen; a busy machine
  * takes many times as long.
@@ -28,6 +28,7 @@ export interface CassandraNodeOptions {
   readonly durable: boolean
   /** Whether it is never started again. Its system tables are then not flushed by each change of a schema. */
   readonly disposable: boolean
+  readonly heapMib: number
   /** Port of this machine for nodetool; null for none. */
   readonly jmxPort: number | null
   readonly folder: string
@@ -36,7 +37,7 @@ export interface CassandraNodeOptions {
 
 /** Writes the configuration of an Apache Cassandra node and returns the command that starts it. */
 export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
-  const { folder, jars, address, port, jmxPort } = options
+  const { folder, jars, address, port, jmxPort, heapMib } = options
   const settings = join(folder, 'cassandra.yaml')
   const logging = join(folder, 'logback.xml')
   const temporary = join(folder, 'tmp')
@@ -46,8 +47,8 @@ export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
   return {
     command: javaCommand(),
     args: [
-      `-Xms${HEAP}`,
-      `-Xmx${HEAP}`,
+      `-Xms${heapMib}m`,
+      `-Xmx${heapMib}m`,
       '-XX:+UseSerialGC',
       ...(options.fast ? [] : ['-XX:TieredStopAtLevel=1']),
       ...(options.disposable ? DISPOSABLE : []),

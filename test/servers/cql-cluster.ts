@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { types } from 'cassandra-driver'
 import { cassandraJars } from './cassandra-jars.ts'
-import { cassandraNode, dataFolderOf, type CassandraNodeOptions } from './cassandra-node.ts'
+import { cassandraNode, dataFolderOf, TEST_HEAP_MIB, type CassandraNodeOptions } from './cassandra-node.ts'
 import { freePort } from './free-port.ts'
 import { endClient, plainClient } from './plain-client.ts'
 import { makeServerFolder, removeServerFolder, ServerProcess } from './server-process.ts'
@@ -28,6 +28,8 @@ export interface CqlClusterOptions {
    * the CPU time. False by default.
    */
   readonly disposable?: boolean
+  /** Heap of a node. Default: what suffices for tests. */
+  readonly heapMib?: number
   /** Whether nodetool reaches the nodes, as `writeCassandraTools` needs. False by default. */
   readonly hasTools?: boolean
 }
@@ -75,6 +77,7 @@ export class CqlCluster {
       fast = false,
       durable = false,
       disposable = false,
+      heapMib = TEST_HEAP_MIB,
       hasTools = false
     } = options
     const jars = await cassandraJars()
@@ -87,7 +90,10 @@ export class CqlCluster {
       const own = join(folder, `node${index + 1}`)
       mkdirSync(own)
       const token = -(2n ** 63n) + (2n ** 64n / BigInt(count)) * BigInt(index)
-      const shared = { port, storagePort, seeds: addresses, authentication, fast, durable, disposable, jars }
+      const shared = {
+        ...{ port, storagePort, seeds: addresses, authentication },
+        ...{ fast, durable, disposable, heapMib, jars }
+      }
       return new CqlNode({
         ...shared,
         address,
