@@ -31,19 +31,24 @@ async function seriousViolations(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200) ?? ''}`)
 }
 
-/** Returns the cursors of all rows of a tape, by scrolling through it. */
+/**
+ * Returns the cursors of the rows that a tape has at the beginning, by scrolling through it. Of rows that arrive meanwhile, above
+ * those that are drawn, only some would be seen.
+ */
 async function cursorsOf(page: Page): Promise<number[]> {
   return page.evaluate<number[]>(`(async () => {
     const box = document.querySelector('.virtual-box')
     const found = new Set()
+    let newest = null
     for (let top = 0; ; top += 300) {
       box.scrollTop = top
       await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
       for (const row of box.querySelectorAll('[data-key]')) found.add(Number(row.dataset.key))
+      newest ??= Math.max(...found)
       if (top > box.scrollHeight) break
     }
     box.scrollTop = 0
-    return [...found].sort((a, b) => b - a)
+    return [...found].filter((cursor) => cursor <= newest).sort((a, b) => b - a)
   })()`)
 }
 

@@ -333,3 +333,26 @@ testInBrowser(t, 'the image of a token comes through the service alone', async (
     'the browser requests nothing elsewhere'
   )
 })
+
+/** Follows a link as soon as the page is in the document, before the effects of its components have run. */
+const FOLLOW_AT_ONCE = `new MutationObserver((_, observer) => {
+  if (document.querySelector('#main') === null) return
+  observer.disconnect()
+  history.replaceState(null, '', '#/token/${MINT}')
+  dispatchEvent(new HashChangeEvent('hashchange'))
+}).observe(document, { childList: true, subtree: true })`
+
+testInBrowser(
+  t,
+  'a link that is followed while the page is still drawn opens its view',
+  async (t, browser) => {
+    const world = await openPageWorld(t)
+    await world.commitTrades(1, 3)
+    const page = await openTestPage(browser)
+    await page.addInitScript(`sessionStorage.setItem('millrace.key', '${world.key}')`)
+    await page.addInitScript(FOLLOW_AT_ONCE)
+    await page.goto(`${world.proxy.url}#/`)
+    await page.locator('.virtual-box [data-key]').first().waitFor({ timeout: 30_000 })
+    t.equal(await page.locator('#trending-title').count(), 0)
+  }
+)

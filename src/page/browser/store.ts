@@ -28,11 +28,12 @@ export class Store<T> {
 /** Returns the value of a store, and renders again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [, render] = useState({})
+  const rendered = store.value
   useEffect(() => {
-    const seen = store.value
     const unsubscribe = store.subscribe(() => render({}))
-    if (!Object.is(seen, store.value)) render({})
+    // Effects run after the frame is drawn: the value may have changed since it was rendered.
+    if (!Object.is(rendered, store.value)) render({})
     return unsubscribe
   }, [store])
-  return store.value
+  return rendered
 }
