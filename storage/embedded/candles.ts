@@ -8,14 +8,7 @@ import { amendCandles } from './candle-amendments.ts'
 import { knownPages, type KnownPages } from './candle-pages.ts'
 import { stageCandles } from './candle-staging.ts'
 import type { Database } from './database.ts'
-import {
-  candlePageKey,
-  keyAfter,
-  openCandlesKey,
-  pageOfCandleKey,
-  seriesKey,
-  type Key
-} from '../codec/keys.ts'
+import { candlePageKey, openCandlesKey, pageOfCandleKey, seriesKey, type Key } from '../codec/keys.ts'
 import type { RecordTable } from './record-table.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
@@ -66,8 +59,11 @@ function rangeOf(view: View, series: Series, range: CandleRange): MaybePromise<C
     newest: pageAt(series.interval, newest.ts)
   }
   const key = keyOf(series)
-  const known = inMemory(view, key, pages, range, found) ?? byNumber(view, key, pages, range, found)
-  return known === null ? onDisk(view, key, pages, range, found) : known.reverse()
+  const known = inMemory(view, key, pages, range, found)
+  if (known !== null) return known.reverse()
+  const look = { candles: [...found], seen: [], since: pages.first, next: pages.last }
+  if (byNumber(view, key, pages, range, look)) return look.candles.reverse()
+  return onDisk(view, key, pages, range, look)
 }
 
 /** Pages by number. */
@@ -99,34 +95,37 @@ function inMemory(
   return known.since <= pages.first ? candles : null
 }
 
+/** Candles that have been found in pages, from the newest page back. */
+interface Look {
+  /** The newest first. */
+  readonly candles: Candle[]
+  /** Pages that exist. */
+  readonly seen: number[]
+  /** The oldest page that was looked for, once the candles are complete. */
+  since: number
+  /** The page to be read next. */
+  next: number
+}
+
 /**
- * The newest candles of a range, newest first, after those found, from pages that are read one by one: a search costs as much
- * as four such reads. Null if the pages are too many, or most of them do not exist.
+ * Reads pages one by one: a search costs as much as four such reads. Returns whether the candles are complete: not if the pages
+ * are too many, or most of them do not exist.
  */
-function byNumber(
-  view: View,
-  series: Buffer,
-  pages: Pages,
-  range: CandleRange,
-  found: readonly Candle[]
-): Candle[] | null {
-  const candles = [...found]
-  const seen: number[] = []
-  let since = pages.first
-  for (let number = pages.last, absent = 0, reads = 0; number >= pages.first; number--, reads++) {
-    if (absent > ABSENT_PAGES_MAX || reads === PAGES_BY_NUMBER_MAX) return null
-    const page = candlePage(view, candlePageKey(series, number), range)
+function byNumber(view: View, series: Buffer, pages: Pages, range: CandleRange, look: Look): boolean {
+  for (let absent = 0, reads = 0; look.next >= pages.first; look.next--, reads++) {
+    if (absent > ABSENT_PAGES_MAX || reads === PAGES_BY_NUMBER_MAX) return false
+    const page = candlePage(view, candlePageKey(series, look.next), range)
     if (page === null) {
       absent++
       continue
     }
-    seen.push(number)
-    if (!takeNewest(candles, page, range)) continue
-    since = number
+    look.seen.push(look.next)
+    if (!takeNewest(look.candles, page, range)) continue
+    look.since = look.next
     break
   }
-  rememberPages(view, series, pages, { pages: seen, since })
-  return candles
+  rememberPages(view, series, pages, { pages: look.seen, since: look.since })
+  return true
 }
 
 /** A page; one that is not cached has the prices that the range uses. */
@@ -136,31 +135,28 @@ function candlePage(view: View, key: Key, { currency }: CandleRange): readonly C
     : view.getPage(candlePageKind, key, (contents) => candlesIn(contents, currency))
 }
 
-/** The candles of a range, oldest first, from the disk. */
+/** Searches the other pages. Returns the candles of the range, oldest first. */
 async function onDisk(
   view: View,
   series: Buffer,
   pages: Pages,
   range: CandleRange,
-  found: readonly Candle[]
+  look: Look
 ): Promise<Candle[]> {
-  const candles = [...found]
-  const seen: number[] = []
-  let since = pages.first
-  const stored = { gte: candlePageKey(series, pages.first), lt: keyAfter(candlePageKey(series, pages.last)) }
-  const expected = Math.ceil(range.limit / PAGE_BUCKETS) + 1
+  const stored = { gte: candlePageKey(series, pages.first), lt: candlePageKey(series, look.next + 1) }
+  const expected = Math.ceil((range.limit - look.candles.length) / PAGE_BUCKETS) + 1
   for await (const [key, page] of view.scan(candlePageKind, stored, {
     reverse: true,
     expected,
     keep: true
   })) {
-    seen.push(pageOfCandleKey(key))
-    if (!takeNewest(candles, page, range)) continue
-    since = seen.at(-1)!
+    look.seen.push(pageOfCandleKey(key))
+    if (!takeNewest(look.candles, page, range)) continue
+    look.since = look.seen.at(-1)!
     break
   }
-  rememberPages(view, series, pages, { pages: seen, since })
-  return candles.reverse()
+  rememberPages(view, series, pages, { pages: look.seen, since: look.since })
+  return look.candles.reverse()
 }
 
 /** Caches which pages exist, if they were looked for up to the newest one and further back than before. */

@@ -2,7 +2,7 @@ import { ClassicLevel } from 'classic-level'
 import PQueue from 'p-queue'
 import { ERRORS, ServiceError, UnknownOutcome } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
+import { RecordCache } from './record-cache.ts'
 import { API_KEY, TENANT } from '../access-documents.ts'
 import { documentKeysOf } from '../codec/document-record-keys.ts'
 import type { CrashPoint } from '../crash-points.ts'
@@ -52,7 +52,7 @@ export class Database {
   readonly #isScratch: boolean
   /** D4 */
   readonly damaged: DamagedKeys
-  readonly #hot: SecondChanceCache<unknown>
+  readonly #hot: RecordCache
   readonly #reached: (point: CrashPoint) => void
   #view: View
   /** D1 */
@@ -69,7 +69,7 @@ export class Database {
     this.#directory = options.directory
     this.#isScratch = options.isScratch ?? false
     this.damaged = damaged
-    this.#hot = new SecondChanceCache<unknown>(options.hotBytesMax)
+    this.#hot = new RecordCache(options.hotBytesMax)
     this.#reached = options.reached
     this.#view = new View(level, this.#hot, damaged, head)
   }
@@ -251,7 +251,7 @@ async function readHead(
   { directory, isArchive = false, reached }: DatabaseOptions,
   damaged: DamagedKeys
 ): Promise<SlotRow | null> {
-  const view = new View(level, new SecondChanceCache<unknown>(0), damaged, null)
+  const view = new View(level, new RecordCache(0), damaged, null)
   const written = isArchive ? ARCHIVE_FORMAT : FORMAT
   try {
     for (const keys of NEEDED) {

@@ -1,6 +1,5 @@
 import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import type { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
 import type { DamagedKeys } from './damaged-keys.ts'
 import { CORRUPTION, damaged, KEY, passed, type Named } from './damaged-reads.ts'
 import type { Level } from './level.ts'
@@ -9,6 +8,7 @@ import type { CachedFact } from './cached-fact.ts'
 import { keyAfter, keyText } from '../codec/keys.ts'
 import type { Key, KeyRange } from '../codec/keys.ts'
 import { Packed } from './packed.ts'
+import type { RecordCache } from './record-cache.ts'
 import { contentsOf, decoded, unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -38,15 +38,14 @@ export interface ScanOptions {
 export class View {
   readonly head: SlotRow | null
   readonly #level: Level
-  /** Decoded values and packed ones; null marks an absent record. */
-  readonly #hot: SecondChanceCache<unknown>
+  readonly #hot: RecordCache
   readonly #damaged: DamagedKeys
   readonly #snapshot: ReturnType<Level['snapshot']>
   readonly #pointRead: typeof FORMATS & { readonly snapshot: ReturnType<Level['snapshot']> }
   #readers = 0
   #retired = false
 
-  constructor(level: Level, hot: SecondChanceCache<unknown>, damaged: DamagedKeys, head: SlotRow | null) {
+  constructor(level: Level, hot: RecordCache, damaged: DamagedKeys, head: SlotRow | null) {
     this.#level = level
     this.#hot = hot
     this.#damaged = damaged
@@ -78,7 +77,7 @@ export class View {
   hot<T>(kind: RecordKind<T>, key: Key): T | null | undefined {
     if (!this.newest) return undefined
     const known = this.#hot.get(keyText(key))
-    if (known instanceof Packed) return this.#decoded(kind, key, known.bytes(), true)
+    if (known instanceof Packed) return this.#cachedDecoded(kind, key, known)
     return known as T | null | undefined
   }
 
@@ -87,9 +86,10 @@ export class View {
     return this.newest ? (this.#hot.get(cachedFactText(fact, key)) as T | undefined) : undefined
   }
 
-  /** Keeps in memory what this view's records have shown. */
+  /** Keeps in memory what this view's records have shown for the second time. */
   remember<T>(fact: CachedFact<T>, key: Key, value: T): void {
-    if (this.newest) this.#hot.set(cachedFactText(fact, key), value, fact.weigh(value))
+    const text = cachedFactText(fact, key)
+    if (this.#admits(text)) this.#hot.set(text, value, fact.weigh(value))
   }
 
   /**
@@ -110,7 +110,7 @@ export class View {
     const text = keyText(key)
     const known = this.newest ? this.#hot.get(text) : undefined
     if (known instanceof Packed) {
-      if (known.isReadOften()) return this.#decoded(kind, key, known.bytes(), true)
+      if (known.isReadOften()) return this.#cachedDecoded(kind, key, known)
       return this.#unpacked(kind, key, known.bytes(), decode)
     }
     if (known !== undefined) return known as T | null
@@ -163,7 +163,7 @@ export class View {
         this.#assertSound(kind, passed(range, entries.at(-1)?.[0], reverse))
         if (entries.length === 0) return
         for (const [key, bytes] of entries)
-          yield [key, this.hot(kind, key) ?? this.#decoded(kind, key, bytes, options.keep ?? false)]
+          yield [key, this.hot(kind, key) ?? this.#found(kind, key, bytes, options.keep ?? false)!]
       }
     } finally {
       await iterator.close()
@@ -223,7 +223,7 @@ export class View {
 
   /** Caches the bytes that the engine has of a key; undefined if it has none. */
   #keepBytes(text: string, bytes: Uint8Array | undefined): void {
-    if (!this.newest) return
+    if (!this.#admits(text)) return
     if (bytes === undefined) this.#hot.set(text, null, 0)
     else this.#hot.set(text, new Packed(bytes), bytes.length)
   }
@@ -260,15 +260,24 @@ export class View {
   }
 
   #found<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array | undefined, keep = true): T | null {
-    if (bytes !== undefined) return this.#decoded(kind, key, bytes, keep)
-    if (keep && this.newest) this.#hot.set(keyText(key), null, 0)
-    return null
+    const value = bytes === undefined ? null : this.#unpacked(kind, key, bytes)
+    if (keep) {
+      const text = keyText(key)
+      if (this.#admits(text)) this.#hot.set(text, value, value === null ? 0 : kind.weigh(value))
+    }
+    return value
   }
 
-  #decoded<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array, keep: boolean): T {
-    const value = this.#unpacked(kind, key, bytes)
-    if (keep && this.newest) this.#hot.set(keyText(key), value, kind.weigh(value))
+  /** The value of cached bytes, which it replaces. */
+  #cachedDecoded<T>(kind: RecordKind<T>, key: Key, packed: Packed): T {
+    const value = this.#unpacked(kind, key, packed.bytes())
+    this.#hot.set(keyText(key), value, kind.weigh(value))
     return value
+  }
+
+  /** Counts a read from the engine. Returns whether its value is to be cached: an earlier view's is outdated. */
+  #admits(text: string): boolean {
+    return this.newest && this.#hot.admits(text)
   }
 
   async #fromEngine<T>(kind: Named, read: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import type { SecondChanceCache } from '../../src/kernel/memory/second-chance-cache.ts'
+import type { RecordCache } from './record-cache.ts'
 import type { Level } from './level.ts'
 import { cachedFactText } from './cached-fact.ts'
 import type { CachedFact } from './cached-fact.ts'
@@ -69,7 +69,7 @@ export class WriteBatch {
   }
 
   /** Puts the written values into the cache. */
-  warm(hot: SecondChanceCache<unknown>): void {
+  warm(hot: RecordCache): void {
     for (const { text, value, bytes } of this.#values) {
       if (value === undefined) hot.delete(text)
       else hot.set(text, value, bytes)

@@ -70,7 +70,7 @@ const questions: Readonly<Record<string, (storage: Storage) => Promise<unknown>>
   'the totals': (storage) => storage.totals.get()
 }
 
-t.test('what was asked before is answered without the engine, as it was', async (t) => {
+t.test('what was asked twice is answered without the engine, as it was', async (t) => {
   const directory = t.testdir()
   const writer = await openEmbeddedStorage({ directory })
   await fill(writer)
@@ -80,9 +80,29 @@ t.test('what was asked before is answered without the engine, as it was', async 
   const reads = countEngineReads(t)
   for (const [name, ask] of Object.entries(questions)) {
     const first = await ask(storage)
+    await ask(storage)
     const before = reads()
     assert.deepStrictEqual(await ask(storage), first)
     t.equal(reads() - before, 0, name)
+  }
+})
+
+t.test('what is read once takes no memory, and from the second read on as much as it needs', async (t) => {
+  const directory = t.testdir()
+  const writer = await openEmbeddedStorage({ directory })
+  await fill(writer)
+  await writer.close()
+  const storage = await openEmbeddedStorage({ directory })
+  t.teardown(() => storage.close())
+  // Each list looks up the horizon.
+  for (let read = 0; read < 2; read++) await storage.trades.ofMint(wallet, { order: 'desc', limit: 1 })
+  const cached = (): number => storage.recordCache.bytes
+  for (const name of ['a token', '100 trades of a mint', 'a pool', 'all candles']) {
+    const before = cached()
+    await questions[name]!(storage)
+    t.equal(cached(), before, name)
+    await questions[name]!(storage)
+    t.ok(cached() > before, `${name}, again`)
   }
 })
 
@@ -90,7 +110,7 @@ t.test('what a block writes is answered without the engine, and the page before 
   const storage = await openEmbeddedStorage({ directory: t.testdir() })
   t.teardown(() => storage.close())
   await fill(storage)
-  for (const ask of Object.values(questions)) await ask(storage)
+  for (let read = 0; read < 2; read++) for (const ask of Object.values(questions)) await ask(storage)
   // A block with every kind of record, and with more trades than a page holds.
   const index = [41, 42, 43, 44, 45].find((n) =>
     sampleBlock(6, n).curves.some((row) => samePubkey(row.mint, mint))

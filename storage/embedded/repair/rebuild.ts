@@ -1,7 +1,7 @@
 import { ClassicLevel } from 'classic-level'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import { splitCursor } from '../../../src/market/cursor.ts'
-import { SecondChanceCache } from '../../../src/kernel/memory/second-chance-cache.ts'
+import { RecordCache } from '../record-cache.ts'
 import {
   addressIn,
   formatKey,
@@ -151,7 +151,7 @@ async function rebuilt(
   const format = isReferred ? ARCHIVE_FORMAT : FORMAT
   batch.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), format)))
   await flush()
-  const view = new View(target, new SecondChanceCache<unknown>(0), new DamagedKeys([]), null)
+  const view = new View(target, new RecordCache(0), new DamagedKeys([]), null)
   try {
     if (found !== null) await mendLists(target, view, found)
     if (letters.has('D')) await stageEntries(target, view, nowMs)
