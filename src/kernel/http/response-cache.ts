@@ -224,7 +224,7 @@ export class ResponseCache {
     )
     const { answer, rendering } = made
     const { body, dependsOn, changesWith, isCurrent, maxAgeMs } = answer
-    const render = isRenderer(body) ? (time: number) => JSON.stringify(body(time)) : null
+    const render = isRenderer(body) ? textRenderer(body) : null
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
       const tags = dependsOn.map(tagKey)
       const endsAtMs = maxAgeMs === undefined ? Infinity : this.#clock.now() + maxAgeMs
@@ -274,6 +274,11 @@ export class ResponseCache {
   #flightOf(key: string): string {
     return `${slotOf(this.#feed.head)} ${key}`
   }
+}
+
+/** Returns a renderer of JSON. A cached answer keeps it, so it holds nothing else of the request. */
+function textRenderer(body: (headTime: number) => unknown): (headTime: number) => string {
+  return (headTime) => JSON.stringify(body(headTime))
 }
 
 /** Estimates the bytes of an answer, which change with its gzip form and with a new rendering. */
