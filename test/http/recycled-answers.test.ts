@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { cachedFastPath } from '../../src/kernel/http/cached-fast-path.ts'
 import { endpoint } from '../../src/kernel/http/endpoint.ts'
 import { wholeNumber } from '../../src/kernel/http/parameters.ts'
+import { GatheredText } from '../../src/kernel/http/gathered-text.ts'
 import { Rendering } from '../../src/kernel/http/rendering.ts'
 import { requestIds } from '../../src/kernel/http/request-id.ts'
 import { serveCached } from '../../src/kernel/http/serve-cached.ts'
@@ -21,31 +22,36 @@ import { marketApp } from './market-app.ts'
 const LONG = 20_000
 const textOf = (letter: string): Buffer => Buffer.from(letter.repeat(LONG))
 const response = (): Pick<ServerResponse, 'once'> & EventEmitter => new EventEmitter() as never
+const rendered = (letter: string): Rendering => {
+  const text = new GatheredText()
+  text.add(letter.repeat(LONG))
+  return Rendering.ofGathered(text)
+}
 const memoryOf = (rendering: Rendering): ArrayBufferLike => (rendering.payload as Buffer).buffer
 
 t.test(
   'the memory of a long answer is used again once it is released and no response sends it',
   async (t) => {
-    const first = Rendering.ofBytes(textOf('a'), true)
+    const first = rendered('a')
     const memory = memoryOf(first)
     const [one, other] = [response(), response()]
     first.useFor(one)
     first.release()
     first.useFor(other)
     await nextTask()
-    t.not(memoryOf(Rendering.ofBytes(textOf('b'), true)), memory, 'two responses send it')
+    t.not(memoryOf(rendered('b')), memory, 'two responses send it')
     one.emit('close')
     await nextTask()
-    t.not(memoryOf(Rendering.ofBytes(textOf('c'), true)), memory, 'one response sends it')
+    t.not(memoryOf(rendered('c')), memory, 'one response sends it')
     t.strictSame(first.bytes, textOf('a'))
     const packing = first.pack()
     other.emit('close')
     await nextTask()
-    t.not(memoryOf(Rendering.ofBytes(textOf('d'), true)), memory, 'it is compressed')
+    t.not(memoryOf(rendered('d')), memory, 'it is compressed')
     await packing
     await nextTask()
     t.throws(() => first.payload, /released/)
-    const next = Rendering.ofBytes(textOf('e'), true)
+    const next = rendered('e')
     t.equal(memoryOf(next), memory)
     t.strictSame(next.bytes, textOf('e'))
     t.equal(next.size, memory.byteLength, 'a cache counts the memory, and not the text alone')
@@ -53,12 +59,12 @@ t.test(
 )
 
 t.test('the memory of an answer that is not released stays its own', async (t) => {
-  const kept = Rendering.ofBytes(textOf('f'), true)
+  const kept = rendered('f')
   const sent = response()
   kept.useFor(sent)
   sent.emit('close')
   await nextTask()
-  t.not(memoryOf(Rendering.ofBytes(textOf('g'), true)), memoryOf(kept))
+  t.not(memoryOf(rendered('g')), memoryOf(kept))
   t.strictSame(kept.bytes, textOf('f'))
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { LateRows } from '../../src/kernel/http/list/late-rows.ts'
 import { Rendering } from '../../src/kernel/http/rendering.ts'
 import { slicedJson, slicedRendering } from '../../src/kernel/http/sliced-json.ts'
 import { openSlices, slicesOfTurn, SLICE_ROWS, type Slices } from '../../src/kernel/work/slices.ts'
@@ -27,6 +28,35 @@ t.test('JSON in slices is the text of JSON.stringify', async () => {
     fc.asyncProperty(body, async (value) => (await slicedJson(value, openSlices)) === JSON.stringify(value)),
     randomRuns(1_000)
   )
+})
+
+t.test('rows that are made while they are written have the text of a list that was made before', async () => {
+  await fc.assert(
+    fc.asyncProperty(list, fc.nat(60), async (rows, count) => {
+      const late = LateRows.of(rows, (row) => [row]).map(([row]) => row)
+      assert.equal(await slicedJson({ data: late }, openSlices), JSON.stringify({ data: rows }))
+      assert.deepEqual(await late.first(count).made(openSlices), rows.slice(0, count))
+    }),
+    randomRuns(300)
+  )
+})
+
+t.test('a row is made after the one before it was written', async (t) => {
+  let made = 0
+  const late = LateRows.of(Array.from({ length: 300 }), () => ++made)
+  await late.each(openSlices, (row, at) => {
+    t.strictSame([row, made], [at + 1, at + 1])
+    return 0
+  })
+  t.equal(made, 300)
+})
+
+t.test('a slice ends once it has written as much as a page of trades', async (t) => {
+  let turns = 0
+  const turn = { again: async () => void turns++ }
+  const slices = slicesOfTurn(turn, new AbortController().signal, () => 0)
+  await slices.each(Array.from({ length: 90 }), () => 20_000)
+  t.equal(turns, 8, 'ten rows, between two looks at the clock')
 })
 
 t.test(
@@ -64,6 +94,7 @@ t.test('a list whose turn fails leaves the memory to the next one', async (t) =>
   const list = Array.from({ length: 30 }, (_, n) => n)
   const fails: Slices = {
     map: () => Promise.reject(new Error('no turn')),
+    each: () => Promise.reject(new Error('no turn')),
     mapReads: () => Promise.reject(new Error('no turn')),
     pause: openSlices.pause
   }

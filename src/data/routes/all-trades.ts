@@ -8,6 +8,7 @@ import { tradeRenderer } from '../bodies/trade-fields.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
 import { instant } from '../../kernel/http/instant.ts'
+import { LateRows } from '../../kernel/http/list/late-rows.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { marketReader } from './market-reader.ts'
 import { wholeNumber } from '../../kernel/http/parameters.ts'
@@ -61,7 +62,7 @@ export const allTradeRoutes: FastifyPluginAsync<
     const { archiveEnd, ...market } = marketOf()
     const { rows, nextCursor } = await tradesByToken(market, query, { clock, slices })
     const { render, isSelected } = tradeRenderer(fields, cash, archiveEnd)
-    const data = await slices.map(rows, render)
+    const data = LateRows.of(rows, render)
     return { body: { data, nextCursor }, dependsOn: [], changesWith: 'block', isSelected }
   })
 }

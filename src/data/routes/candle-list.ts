@@ -15,6 +15,7 @@ import type { RefreshTrigger } from '../../kernel/http/invalidation-index.ts'
 import type { Slices } from '../../kernel/work/slices.ts'
 import { candlePage, filledPage, storedCandles, type CandleSource } from './candle-page.ts'
 import { instant } from '../../kernel/http/instant.ts'
+import { LateRows } from '../../kernel/http/list/late-rows.ts'
 import { isCursorOf, readPageCursor, writePageCursor } from '../../kernel/http/page-cursor.ts'
 import { flag, invalid, oneOf, wholeNumber } from '../../kernel/http/parameters.ts'
 import { CANDLE_ROWS_MAX, isInPair, RowCandles } from './row-candles.ts'
@@ -77,7 +78,7 @@ export interface CandleSeries {
 
 /** A page of candles, and the values other than its series that change it. */
 export interface CandleListPage {
-  readonly data: ReturnType<typeof candleBody>[]
+  readonly data: LateRows<ReturnType<typeof candleBody>>
   readonly nextCursor: string | null
   readonly changesWith: RefreshTrigger
 }
@@ -142,7 +143,11 @@ export function openCandles(
   }
 }
 
-const NO_CANDLES: CandleListPage = { data: [], nextCursor: null, changesWith: 'tags' }
+const NO_CANDLES: CandleListPage = {
+  data: LateRows.of([], (none: never) => none),
+  nextCursor: null,
+  changesWith: 'tags'
+}
 
 interface OpenList {
   readonly list: string
@@ -153,16 +158,39 @@ interface OpenList {
 }
 
 async function candleListPage(open: OpenList, series: CandleSeries, slices: Slices): Promise<CandleListPage> {
-  const { older, ...page } = await candleRows(open, series, slices)
-  return { ...page, nextCursor: older === null ? null : writePageCursor(open.list, older) }
+  const { rows, older, changesWith } = await candleRows(open, series, slices)
+  const nextCursor = older === null ? null : writePageCursor(open.list, older)
+  return { data: bodiesOf(rows, open, series), nextCursor, changesWith }
 }
 
-/** Reads the newest candles of a range. `older` is the `to` of the candles before them; null at the start of the range. */
+/** A candle with the prices that its list shows. */
+type CandleOfList = Awaited<ReturnType<typeof candlePage>>['candles'][number]
+
+interface CandleRows {
+  readonly rows: readonly CandleOfList[]
+  /** The `to` of the candles before them; null at the start of the range. */
+  readonly older: number | null
+  readonly changesWith: RefreshTrigger
+}
+
+function bodiesOf(
+  rows: readonly CandleOfList[],
+  { query, market, head }: OpenList,
+  { pair }: CandleSeries
+): CandleListPage['data'] {
+  const { decimals, cashDecimals } = pair
+  const { archiveEnd } = market
+  const seconds = intervalSeconds(query.interval)
+  const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
+  return LateRows.of(rows, ({ candle, prices }) => candleBody(candle, prices, view))
+}
+
+/** Reads the newest candles of a range. */
 async function candleRows(
   { query, market, head, to }: OpenList,
   series: CandleSeries,
   slices: Slices
-): Promise<Omit<CandleListPage, 'nextCursor'> & { readonly older: number | null }> {
+): Promise<CandleRows> {
   const { interval, currency, limit, fill } = query
   const seconds = intervalSeconds(interval)
   const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
@@ -183,17 +211,13 @@ async function candleRows(
       `is too long: the newest bucket takes more than ${CANDLE_ROWS_MAX} trades of the token`
     )
   }
-  const { decimals, cashDecimals } = series.pair
-  const { archiveEnd } = market
-  const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
-  const data = await slices.map(page.candles, ({ candle, prices }) => candleBody(candle, prices, view))
   // Ended buckets do not change, once block times can no longer fall into them. The running bucket and the end of filling do
   // change.
   const newest = page.candles.at(-1)
   const end = newest === undefined ? -Infinity : newest.candle.ts + seconds
   const isOver = Math.max(end, fill === 'previous' ? to : -Infinity) <= head.blockTime - TIME_FALLS_MAX
   const changesWith: RefreshTrigger = isOfSeconds(interval) ? 'block' : isOver ? 'tags' : 'minute'
-  return { data, older: page.older, changesWith }
+  return { rows: page.candles, older: page.older, changesWith }
 }
 
 /**
@@ -221,15 +245,15 @@ async function candleExportPage(
     await slices.pause()
   }
   const until = Math.min(end, from + limit * seconds)
-  const pages: CandleListPage['data'][] = []
+  const open = { list, query: { ...query, from }, market, head, to: until }
+  const pages: CandleRows['rows'][] = []
   for (let before: number | null = until; before !== null && from < end;) {
-    const open = { list, query: { ...query, from }, market, head, to: before }
-    const { data, older } = await candleRows(open, series, slices)
-    pages.unshift(data)
+    const { rows, older } = await candleRows({ ...open, to: before }, series, slices)
+    pages.unshift(rows)
     before = older
   }
   const nextCursor = until >= end ? null : writePageCursor(list, until)
-  return { data: pages.flat(), nextCursor, changesWith: 'block' }
+  return { data: bodiesOf(pages.flat(), open, series), nextCursor, changesWith: 'block' }
 }
 
 /** Candles of seconds, and those of some of the pair's trades, are folded from rows; the others are stored. */

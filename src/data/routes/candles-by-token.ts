@@ -26,9 +26,11 @@ interface CandlePlace {
   readonly from: number
 }
 
+type CandleBody = Awaited<ReturnType<CandleListPage['data']['made']>>[number]
+
 /** Candles of a pair in succession, and the place after them. */
 interface PairCandles {
-  readonly candles: CandleListPage['data']
+  readonly candles: readonly CandleBody[]
   readonly reads: number
   readonly place: CandlePlace
 }
@@ -49,7 +51,7 @@ interface Source {
 }
 
 /** A candle with its pair. */
-export type PairCandle = CandleListPage['data'][number] & {
+export type PairCandle = CandleBody & {
   readonly mint: string
   readonly cash_mint: string
 }
@@ -132,9 +134,10 @@ async function* candlesOf(
     const asked = { ...query, fill: 'none', ...(after !== undefined && { after }) } as const
     const page = await openCandles(of, asked, market, newest, true).page({ pair }, slices)
     after = page.nextCursor
-    const last = page.data.at(-1)
+    const candles = await page.data.made(slices)
+    const last = candles.at(-1)
     if (last !== undefined) from = last.ts_ms / 1_000 + 1
-    yield { candles: page.data, reads: 1, place: { mint, cash, from: after === null ? END : from } }
+    yield { candles, reads: 1, place: { mint, cash, from: after === null ? END : from } }
   }
 }
 

@@ -5,6 +5,7 @@ import { listOf } from '../../kernel/http/schema.ts'
 import { ROWS_OF_ARCHIVE } from '../../ingest/bodies/source.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
+import { LateRows } from '../../kernel/http/list/late-rows.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { instant } from '../../kernel/http/instant.ts'
 import { launchList } from './launch-list.ts'
@@ -45,7 +46,7 @@ export const launchRoutes: FastifyPluginAsync<Pick<DataNeeds, 'storage' | 'archi
     checkRange(query)
     const { launches, blocks, archiveEnd } = marketOf()
     const { rows, nextCursor, ...validity } = await launchList({ launches, blocks, slices }, query)
-    const data = await slices.map(rows, (row) => launchBody(row, archiveEnd))
+    const data = LateRows.of(rows, (row) => launchBody(row, archiveEnd))
     return { body: { data, nextCursor }, ...validity }
   })
 }

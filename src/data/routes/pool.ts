@@ -15,6 +15,7 @@ import type { PoolRow } from '../../market/registry-rows.ts'
 import type { DataNeeds } from './needs.ts'
 import { CANDLE_LIST_QUERY, openCandles, ROW_CANDLE_RULES, SECOND_CANDLE_RULES } from './candle-list.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
+import { LateRows } from '../../kernel/http/list/late-rows.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_POOL } from '../../edge/routes/example-values.ts'
 import { marketReader } from './market-reader.ts'
@@ -95,7 +96,7 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
       async (page) => (row === null ? [] : trades.ofMint(row.base, { ...page, unused })),
       row === null ? undefined : tradesAmong(row)
     )
-    const data = await slices.map(rows, render)
+    const data = LateRows.of(rows, render)
     return { body: { data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags', isSelected }
   })
 

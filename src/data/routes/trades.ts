@@ -9,6 +9,7 @@ import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
+import { LateRows } from '../../kernel/http/list/late-rows.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { marketReader } from './market-reader.ts'
 import { address } from '../../kernel/http/parameters.ts'
@@ -44,7 +45,7 @@ export const tradeRoutes: FastifyPluginAsync<
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofMint(mint, { ...page, unused })
     )
-    const data = await slices.map(rows, render)
+    const data = LateRows.of(rows, render)
     return { body: { data, nextCursor }, dependsOn: [mint], changesWith: 'tags', isSelected }
   })
 }

@@ -8,6 +8,7 @@ import { walletTradeRenderer } from '../bodies/trade-fields.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { DataNeeds } from './needs.ts'
 import { endpoint } from '../../kernel/http/endpoint.ts'
+import { LateRows } from '../../kernel/http/list/late-rows.ts'
 import { serveCached } from '../../kernel/http/serve-cached.ts'
 import { EXAMPLE_WALLET } from '../../edge/routes/example-values.ts'
 import { marketReader } from './market-reader.ts'
@@ -41,7 +42,7 @@ export const walletTradeRoutes: FastifyPluginAsync<
     const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofWallet(wallet, { ...page, unused })
     )
-    const data = await slices.map(rows, render)
+    const data = LateRows.of(rows, render)
     return { body: { data, nextCursor }, dependsOn: [wallet], changesWith: 'tags', isSelected }
   })
 }

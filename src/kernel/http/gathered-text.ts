@@ -1,29 +1,24 @@
-/** Bytes of the memory that one text after another uses: a page of 200 trades. */
-const SHARED_BYTES = 384 * 1024
+import { answerMemory } from './answer-memory.ts'
+
+/** Bytes that a text begins with: most pages of 100 trades fit. */
+const FIRST_BYTES = 192 * 1024
 /** Most bytes of a character of a text, by UTF-16 unit. */
 const BYTES_PER_UNIT = 3
-
-let shared: Buffer | null = Buffer.allocUnsafeSlow(SHARED_BYTES)
+/** Share of the memory that a text has to fill, so that it is kept where it was gathered. */
+const FILLED_MIN = 3 / 4
 
 /**
- * Gathers texts as UTF-8. One long string of them would be copied three times, in memory that the engine takes from the
- * system for each. A text must be closed: then the next one uses its memory.
+ * Gathers texts as UTF-8, in memory that is used again. One long string of them would be copied three times, in memory that the
+ * engine takes from the system for each. A text ends with `take` or `close`.
  */
 export class GatheredText {
-  #bytes: Buffer
-  readonly #isShared: boolean
+  #memory = answerMemory.take(FIRST_BYTES)
   #length = 0
   #isAscii = true
 
-  constructor() {
-    this.#isShared = shared !== null
-    this.#bytes = shared ?? Buffer.allocUnsafeSlow(SHARED_BYTES)
-    shared = null
-  }
-
-  /** The bytes gathered so far, valid until the next text is added. */
+  /** The bytes gathered so far, valid until the next text is added or the text ends. */
   get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length)
+    return this.#memory.subarray(0, this.#length)
   }
 
   /** Whether all characters are ASCII. */
@@ -33,20 +28,30 @@ export class GatheredText {
 
   add(text: string): void {
     const room = this.#length + BYTES_PER_UNIT * text.length
-    if (room > this.#bytes.length) this.#grow(room)
-    const written = this.#bytes.write(text, this.#length, 'utf8')
+    if (room > this.#memory.length) this.#grow(room)
+    const written = this.#memory.write(text, this.#length, 'utf8')
     if (written !== text.length) this.#isAscii = false
     this.#length += written
   }
 
+  /** Ends the text. Returns memory that begins with its bytes, and is little larger; its owner gives it to `answerMemory`. */
+  take(): Buffer {
+    if (this.#length >= FILLED_MIN * this.#memory.length) return this.#memory
+    const memory = answerMemory.take(this.#length)
+    memory.set(this.bytes)
+    this.close()
+    return memory
+  }
+
+  /** Ends the text. */
   close(): void {
-    if (this.#isShared)
-      shared = this.#bytes.length === SHARED_BYTES ? this.#bytes : Buffer.allocUnsafeSlow(SHARED_BYTES)
+    answerMemory.give(this.#memory)
   }
 
   #grow(length: number): void {
-    const grown = Buffer.allocUnsafeSlow(2 * length)
+    const grown = answerMemory.take(2 * length)
     grown.set(this.bytes)
-    this.#bytes = grown
+    answerMemory.give(this.#memory)
+    this.#memory = grown
   }
 }

@@ -2,8 +2,9 @@ import { createCipheriv, hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { ServerResponse } from 'node:http'
-import { RecycledBuffers } from '../memory/recycled-buffers.ts'
+import { answerMemory } from './answer-memory.ts'
 import type { Fields } from './fields.ts'
+import type { GatheredText } from './gathered-text.ts'
 
 const compress = promisify(gzip)
 
@@ -23,10 +24,6 @@ export interface RenderingHeaders {
   readonly mediaType: string
   readonly fields: Fields
 }
-
-/** Bytes of released memory that is kept for further answers: those of 20 pages of trades. */
-const RECYCLED_BYTES_MAX = 4 * 2 ** 20
-const recycled = new RecycledBuffers(RECYCLED_BYTES_MAX)
 
 /**
  * The bytes of an answer, with its entity tag and gzip form.
@@ -60,11 +57,15 @@ export class Rendering {
     this.tag = this.length > TEXT_BYTES_MAX ? longTag(payload as Buffer) : hash('sha1', payload, 'base64url')
   }
 
-  /** Renders a copy of UTF-8, in the form in which it is sent fastest. */
-  static ofBytes(bytes: Buffer, isAscii: boolean): Rendering {
-    if (isAscii && bytes.length <= TEXT_BYTES_MAX) return new Rendering(bytes.toString('latin1'))
-    const memory = recycled.take(bytes.length)
-    memory.set(bytes)
+  /** Ends a text and renders it, in the form in which it is sent fastest. */
+  static ofGathered(text: GatheredText): Rendering {
+    const { bytes, isAscii } = text
+    if (isAscii && bytes.length <= TEXT_BYTES_MAX) {
+      const short = new Rendering(bytes.toString('latin1'))
+      text.close()
+      return short
+    }
+    const memory = text.take()
     const rendering = new Rendering(memory.subarray(0, bytes.length))
     rendering.#memory = memory
     return rendering
@@ -102,7 +103,7 @@ export class Rendering {
   #recycleSoon(): void {
     setImmediate(() => {
       if (this.#users > 0 || this.#memory === null) return
-      recycled.give(this.#memory)
+      answerMemory.give(this.#memory)
       this.#memory = null
       this.#payload = null
     })

@@ -11,6 +11,7 @@ import { reader } from './parameters.ts'
 import type { Rendering } from './rendering.ts'
 import { ANSWER_TERMS, sendRendering } from './respond.ts'
 import { asksForExport, isExportable, sendExport, type ExportPage, type ExportPlace } from './list/export.ts'
+import type { LateBody } from './list/late-rows.ts'
 import { acceptedFormat } from './list/list-format.ts'
 import { listChoice, type ListChoice } from './list/list-parameters.ts'
 import { withPickedRows, withPickedRowsNow, type FieldChoice } from './list/row-fields.ts'
@@ -34,6 +35,9 @@ export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extend
   readonly isExport: boolean
 }
 
+/** The answer of a cached endpoint, whose list may be made late. */
+type CachedAnswerOf<A extends z.ZodType> = Answer<Unmarked<z.input<A>> | LateBody<Unmarked<z.input<A>>>>
+
 /**
  * Serves an endpoint with cached answers, entity tags and gzip. A repeated URL gets the same bytes for all keys of a
  * tenant, until a block changes a value that the answer depends on. A cache hit is served before the URL is parsed.
@@ -41,7 +45,7 @@ export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extend
 export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A extends z.ZodType>(
   app: FastifyInstance,
   endpoint: Endpoint<P, Q, z.ZodUndefined, A>,
-  handler: (call: CachedCall<P, Q>) => Promise<Answer<Unmarked<z.input<A>>>>
+  handler: (call: CachedCall<P, Q>) => Promise<CachedAnswerOf<A>>
 ): void {
   const { responseCache } = app
   const { url, config } = routeOf(endpoint)
@@ -59,7 +63,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       const tenant = request.caller?.tenant ?? ''
       const meter = request.charged?.meter
       /** Calls the handler. Its rows are counted. */
-      const answerTo = async (call: CachedCall<P, Q>): Promise<Answer<Unmarked<z.input<A>>>> => {
+      const answerTo = async (call: CachedCall<P, Q>): Promise<CachedAnswerOf<A>> => {
         if (meter === undefined) return handler(call)
         const made = await countingReads(meter, () => handler(call))
         countRows(meter, made.body, call.query)
@@ -106,16 +110,12 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
             const { fields } = choice
             const made = await answerTo(callOf(making, query, choice))
             const { body } = made
-            if (isRenderer(body))
-              return {
-                ...made,
-                body: (headTime: number) => mark(withPickedRowsNow(body(headTime), fields), tenant)
-              }
+            if (isRenderer(body)) return { ...made, body: markedRenderer(body, fields, mark, tenant) }
             const form = tableFormOf(choice, columns)
             const rows = made.isSelected === true ? null : fields
             return {
               ...made,
-              body: mark(await withPickedRows(body, rows, making.slices), tenant),
+              body: mark(withPickedRows<Unmarked<z.input<A>>>(body, rows), tenant),
               ...(form !== null && {
                 render: (list: unknown, slices: Slices) =>
                   tableRendering(list as ListBody, form, request.raw.url!, slices)
@@ -138,4 +138,14 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       })
     }
   })
+}
+
+/** Returns a renderer of marked bodies. A cached answer keeps it, so it holds nothing else of the request. */
+function markedRenderer<Body>(
+  body: (headTime: number) => Body,
+  fields: FieldChoice,
+  mark: ReturnType<typeof tenantMark>,
+  tenant: string
+): (headTime: number) => Body {
+  return (headTime) => mark(withPickedRowsNow(body(headTime), fields), tenant)
 }

@@ -94,7 +94,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const work = async (making: Making): Promise<unknown> => {
         const made = await answerTo(making)
         if (made instanceof JsonBytes || made instanceof Rendering) return made
-        return mark(await withPickedRows(made, fields, making.slices), caller?.tenant ?? '')
+        return mark(withPickedRows(made, fields), caller?.tenant ?? '')
       }
       if (isExported && asksForExport(request)) {
         const page = async (making: Making, place: ExportPlace): Promise<ExportPage> =>

@@ -1,4 +1,5 @@
 import type { Slices } from '../work/slices.ts'
+import { LateRows } from './list/late-rows.ts'
 import { GatheredText } from './gathered-text.ts'
 import { Rendering } from './rendering.ts'
 
@@ -24,15 +25,17 @@ export async function slicedRendering(value: unknown, slices: Slices): Promise<R
   const text = new GatheredText()
   try {
     await writeTo((part) => text.add(part), value, slices, LEVELS)
-    return Rendering.ofBytes(text.bytes, text.isAscii)
-  } finally {
+  } catch (error) {
     text.close()
+    throw error
   }
+  return Rendering.ofGathered(text)
 }
 
-/** Tells whether a value has a list that `slicedJson` renders in slices. */
+/** Tells whether a value has a list that `slicedJson` renders in slices: a long one, or one that is made late. */
 export function hasLongList(value: unknown, levels = LEVELS): boolean {
   if (Array.isArray(value)) return value.length > SHORT_LIST
+  if (value instanceof LateRows) return true
   return levels > 0 && isPlain(value) && Object.values(value).some((each) => hasLongList(each, levels - 1))
 }
 
@@ -43,13 +46,14 @@ async function writeTo(
   slices: Slices,
   levels: number
 ): Promise<void> {
-  if (Array.isArray(value)) {
-    // A value that JSON lacks is null in a list, and left out of an object.
-    await slices.map(value, (each, at) => {
+  if (Array.isArray(value) || value instanceof LateRows) {
+    write('[')
+    await LateRows.in<unknown>(value).each(slices, (each, at) => {
+      // A value that JSON lacks is null in a list, and left out of an object.
       const text = jsonOf(each) ?? 'null'
-      write(at === 0 ? '[' : ',')
+      if (at > 0) write(',')
       write(text)
-      return text
+      return text.length
     })
     return write(']')
   }

@@ -6,6 +6,7 @@ import { slicesOfTurn, type Slices } from '../../work/slices.ts'
 import type { Making } from '../answer.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { invalid } from '../parameters.ts'
+import { LateRows } from './late-rows.ts'
 import { acceptedFormat, MEDIA_TYPES } from './list-format.ts'
 import type { ListChoice } from './list-parameters.ts'
 import { pickFields } from './row-fields.ts'
@@ -19,7 +20,7 @@ export const EXPORT_TRAILER = 'X-Export-Rows'
 
 /** A page of an export, as the list's handler returns it. */
 export interface ExportPage {
-  readonly data: readonly object[]
+  readonly data: readonly object[] | LateRows<object>
   readonly nextCursor: string | null
 }
 
@@ -172,9 +173,9 @@ class ExportPages {
         const granted = await exports.take(this.#caller, data.length)
         if (isFirst && granted === 0 && data.length > 0) throw exports.usedUp(this.#caller)
         const slices = slicesOf(left)
-        const rows = granted === data.length ? data : data.slice(0, granted)
+        const rows = LateRows.in(data).first(granted)
         const { fields } = choice
-        const picked = fields === null ? rows : await slices.map(rows, (row) => pickFields(row, fields))
+        const picked = fields === null ? rows : rows.map((row) => pickFields(row, fields))
         const text = await tableLines(picked, this.#form, slices)
         this.#isUsedUp = granted < data.length
         this.#after = nextCursor

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Slices } from '../../work/slices.ts'
+import { LateRows, type LateBody } from './late-rows.ts'
 
 /**
  * Maximum characters of `fields`: all names of the largest row, those of a trade of a wallet, take 600. A longer text is
@@ -60,14 +60,17 @@ export function pickFields(row: object, fields: readonly string[]): object {
   return picked
 }
 
-/** Returns a list's body whose rows have only the chosen fields. Rejects as `Slices.map` does. */
-export async function withPickedRows<Body>(body: Body, fields: FieldChoice, slices: Slices): Promise<Body> {
+/** Returns a list's body whose rows have only the chosen fields, once they are made. */
+export function withPickedRows<Body>(
+  body: Body | LateBody<Body>,
+  fields: FieldChoice
+): Body | LateBody<Body> {
   if (fields === null) return body
-  const { data } = body as { readonly data: readonly object[] }
-  return { ...body, data: await slices.map(data, (row) => pickFields(row, fields)) }
+  const { data } = body as { readonly data: readonly object[] | LateRows<object> }
+  return { ...body, data: LateRows.in(data).map((row) => pickFields(row, fields)) }
 }
 
-/** Returns the same at once, for a short list. */
+/** Returns the same with rows that are made, for a short list. */
 export function withPickedRowsNow<Body>(body: Body, fields: FieldChoice): Body {
   if (fields === null) return body
   const { data } = body as { readonly data: readonly object[] }

@@ -1,6 +1,7 @@
 import type { Slices } from '../../work/slices.ts'
 import { Rendering } from '../rendering.ts'
 import { ANSWER_TERMS, type AnswerTerms } from '../respond.ts'
+import { LateRows } from './late-rows.ts'
 import { MEDIA_TYPES } from './list-format.ts'
 import type { ListChoice } from './list-parameters.ts'
 import { nextLink, tableHead, tableLines, type TableForm } from './table-text.ts'
@@ -10,7 +11,7 @@ export const TABLE_TERMS: AnswerTerms = { ...ANSWER_TERMS, vary: `Accept, ${ANSW
 
 /** A page of a list, as its handler returns it. */
 export interface ListBody {
-  readonly data: readonly object[]
+  readonly data: readonly object[] | LateRows<object>
   readonly nextCursor: string | null
 }
 
@@ -29,6 +30,6 @@ export async function tableRendering(
   url: string,
   slices: Slices
 ): Promise<Rendering> {
-  const text = tableHead(form) + (await tableLines(data, form, slices))
+  const text = tableHead(form) + (await tableLines(LateRows.in(data), form, slices))
   return new Rendering(text, { mediaType: MEDIA_TYPES[form.format], fields: nextLink(url, nextCursor) })
 }

@@ -1,4 +1,5 @@
 import type { Slices } from '../../work/slices.ts'
+import type { LateRows } from './late-rows.ts'
 import { CSV_LINE_END, csvLine } from './csv.ts'
 import type { TableFormat } from './list-format.ts'
 
@@ -14,14 +15,20 @@ export const tableHead = ({ format, columns }: TableForm): string =>
 
 /** Renders rows as lines, in slices. Rejects as `Slices.map` does. */
 export async function tableLines(
-  rows: readonly object[],
+  rows: LateRows<object>,
   { format, columns }: TableForm,
   slices: Slices
 ): Promise<string> {
-  const lines = await slices.map(
-    rows,
-    format === 'csv' ? (row) => csvLine(row, columns) + CSV_LINE_END : (row) => `${JSON.stringify(row)}\n`
-  )
+  const lineOf =
+    format === 'csv'
+      ? (row: object): string => csvLine(row, columns) + CSV_LINE_END
+      : (row: object): string => `${JSON.stringify(row)}\n`
+  const lines: string[] = []
+  await rows.each(slices, (row) => {
+    const line = lineOf(row)
+    lines.push(line)
+    return line.length
+  })
   return lines.join('')
 }
 
