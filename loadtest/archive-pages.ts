@@ -137,6 +137,7 @@ try {
     })
   )
   await writeResult(isCluster ? 'archive-pages-cql' : 'archive-pages', {
+    ...(isCluster && { command: 'node loadtest/archive-pages.ts --cql' }),
     bar: 'p99 of live pages at most 1.5 × of those without archived rows',
     ...{ live_trades: LIVE_TRADES, archived_rows: rows, rounds, seconds, connections: CONNECTIONS },
     archive_store_bytes_per_trade: (await archived.archiveBytes()) / rows,

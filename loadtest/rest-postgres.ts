@@ -44,7 +44,12 @@ const urls = Number(values.urls ?? (values.small === true ? 400 : 1_600))
  * Lists with other limits are other URLs. For prices and overviews, further tokens warm up.
  */
 const WARM_UPS = 4_000
-const rounds = Number(values.rounds ?? (values.small === true ? 1 : 2))
+/**
+ * Further requests by which a round warms up longer than the one before it: a collection of the whole heap, which comes after
+ * some thousand requests, then falls into some rounds and not into all or none.
+ */
+const WARM_UPS_MORE = 150
+const rounds = Number(values.rounds ?? (values.small === true ? 1 : 4))
 /** Rows that a list must have. */
 const PAGE = 100
 const FIELDS = 'ts,event,price,amount_usd,trader'
@@ -143,7 +148,7 @@ async function addressesWith(
 async function measureScenario(paths: readonly string[], peer: MeasuredProcess): Promise<object> {
   const step = Math.max(2, Math.ceil(paths.length / (urls / 2)))
   const measured = paths.filter((_, n) => n % step === 0)
-  const warming = warmUpsOf(paths.filter((_, n) => n % step > 0))
+  const others = paths.filter((_, n) => n % step > 0)
   const ours: Measurement[] = []
   const theirs: Measurement[] = []
   let bytes = 0
@@ -152,6 +157,7 @@ async function measureScenario(paths: readonly string[], peer: MeasuredProcess):
     try {
       await ranked(started)
       const service: MeasuredProcess = { ...started, cpuMs: () => started.threadsCpuMs() }
+      const warming = warmUpsOf(others, WARM_UPS + WARM_UPS_MORE * round)
       bytes = await meanBytes(service, warming)
       for (const side of [service, peer]) {
         await measure(side, { headers: HEADERS, paths: spread(warming), seconds: 'once' })
@@ -172,14 +178,14 @@ async function measureScenario(paths: readonly string[], peer: MeasuredProcess):
   }
 }
 
-/** Returns enough URLs to warm up: the same lists with smaller limits follow the given ones. */
-function warmUpsOf(paths: readonly string[]): readonly string[] {
+/** Returns up to `count` URLs to warm up: the same lists with smaller limits follow the given ones. */
+function warmUpsOf(paths: readonly string[], count: number): readonly string[] {
   const found = [...paths]
-  for (let less = 1; found.length < WARM_UPS && less < PAGE && paths[0]!.includes('limit='); less++)
+  for (let less = 1; found.length < count && less < PAGE && paths[0]!.includes('limit='); less++)
     found.push(
       ...paths.map((path) => path.replace(/limit=(\d+)/, (_, limit) => `limit=${Number(limit) - less}`))
     )
-  return found.slice(0, WARM_UPS)
+  return found.slice(0, count)
 }
 
 async function meanBytes({ url }: MeasuredProcess, paths: readonly string[]): Promise<number> {
