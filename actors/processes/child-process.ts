@@ -1,8 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { StartRefused } from '../../machines/start-refused.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { Run } from '../supervision/process.ts'
 import { relayLines } from './line-relay.ts'
 import { childMessage, type ChildMessage, type ParentMessage } from './process-messages.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 
 export interface ChildProcessOptions {
   /** Starts the process of the operating system, with a channel and piped output. Throws if the system refuses. */
@@ -10,13 +12,15 @@ export interface ChildProcessOptions {
   /** Called with every line of its standard output and error. */
   readonly onStdout: (line: string) => void
   readonly onStderr: (line: string) => void
+  readonly clock: Clock
   /** Called with every message, and a function that answers it. */
   readonly onMessage: (message: ChildMessage, answer: (message: ParentMessage) => void) => void
 }
 
 /**
  * Runs a process of the operating system as a process of the tree: ready once it says so, drained by a message, killed by
- * SIGKILL. Its end is a crash unless it was asked for. A refused start of the first instance refuses the start of all; later
+ * SIGKILL. Its end is a crash unless it was asked for. One that hangs is killed: the system would go on to give it connections.
+ * A refused start of the first instance refuses the start of all; later
  * the same fault is a crash, because the process has run with these settings before.
  */
 export function childProcess(options: ChildProcessOptions): Run<unknown> {
@@ -36,17 +40,24 @@ export function childProcess(options: ChildProcessOptions): Run<unknown> {
       if (child.connected) child.send(message, () => undefined)
     }
     let refusal: string | null = null
+    const kill = (): void => void child.kill('SIGKILL')
+    const life = new SignsOfLife(options.clock, kill)
     child.on('message', (raw) => {
       const { data: message } = childMessage.safeParse(raw)
       if (message === undefined) return
+      life.heard()
       if (message.millrace === 'refused') refusal = message.reason
       options.onMessage(message, send)
       if (message.millrace !== 'ready') return
       hasBeenReady = true
+      life.begin()
       ready()
     })
-    const drain = (): void => send({ millrace: 'drain' })
-    const kill = (): void => void child.kill('SIGKILL')
+    const drain = (): void => {
+      // A drain has its own limit.
+      life.end()
+      send({ millrace: 'drain' })
+    }
     draining.addEventListener('abort', drain, { once: true })
     signal.addEventListener('abort', kill, { once: true })
     if (draining.aborted) drain()
@@ -54,9 +65,15 @@ export function childProcess(options: ChildProcessOptions): Run<unknown> {
     const how = await ended
     draining.removeEventListener('abort', drain)
     signal.removeEventListener('abort', kill)
+    life.end()
     if (draining.aborted) return
     if (refusal !== null && !hasBeenReady) throw new StartRefused(refusal)
-    throw new Error(`the process ${pid ?? 'that the system refused'} ended${how}`)
+    const { hungSeconds } = life
+    throw new Error(
+      hungSeconds === null
+        ? `the process ${pid ?? 'that the system refused'} ended${how}`
+        : `the process ${pid} hung for ${hungSeconds} s and was killed`
+    )
   }
 }
 

@@ -84,7 +84,7 @@ testWithFixtures(t, 'processes of one machine', (t) =>
   testWithCql(t, 'on one CQL server', (t, server) => {
     testWithOwnRedis(
       t,
-      'share a port; a killed one is restarted, the port answers throughout, and no row is lost or doubled',
+      'share a port; a killed one and one that hangs are restarted, the port answers throughout, and no row is lost or doubled',
       async (t, redis) => {
         const { start, expected } = await clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
         const more = ['--recorded-speed', SLOWLY, '--rate-limit-per-minute', '1000000']
@@ -112,19 +112,20 @@ testWithFixtures(t, 'processes of one machine', (t) =>
           process.kill(pidsOf(service, number).at(-1)!, 'SIGKILL')
           await until(async () => pidsOf(service, number).length >= 2, `process ${number} is back`)
         }
-        /** Kills a gateway that accepts nothing, while it has connections. Resolves with the answers, once all have ended. */
-        const killWhileItStands = async (number: number): Promise<string[]> => {
-          const pid = pidsOf(service, number).at(-1)!
-          process.kill(pid, 'SIGSTOP')
+        /**
+         * Lets a gateway hang while it has connections, until its parent has killed it. Resolves with the answers, once all
+         * connections have ended.
+         */
+        const hang = async (number: number): Promise<string[]> => {
+          process.kill(pidsOf(service, number).at(-1)!, 'SIGSTOP')
           const port = Number(new URL(service.url).port)
           const requests = await Promise.all(Array.from({ length: CONNECTIONS }, () => asked(port)))
-          process.kill(pid, 'SIGKILL')
           await until(async () => pidsOf(service, number).length >= 2, `process ${number} is back`)
           return Promise.all(requests.map(({ status }) => status))
         }
         await kill(leader)
         t.ok((await leaders()).length <= 1)
-        const answers = await killWhileItStands(3)
+        const answers = await hang(3)
         t.ok(answers.includes(''), 'it had connections that it did not accept')
         t.ok(answers.includes('HTTP/1.1 200 OK'), 'the others are answered')
         await until(async () => (await slotOf(service)) === LAST_SLOT, 'the end')
@@ -138,6 +139,7 @@ testWithFixtures(t, 'processes of one machine', (t) =>
         t.match(await service.end('SIGTERM'), { code: 0 })
         t.same(pids.filter(isAlive), [], 'all have ended')
         const said = logOf(service)
+        t.ok(said.some(({ msg }) => /^process 3 is restarted: the process \d+ hung for 20 s/.test(msg)))
         for (const number of [1, 2, 3, 4])
           t.ok(
             said.some(({ process, msg }) => process === number && msg.includes('draining')),

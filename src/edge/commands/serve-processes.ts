@@ -78,6 +78,7 @@ export async function serveProcesses({
         pid = started.pid
         return started
       },
+      clock: systemPorts.clock,
       onStdout: stdout,
       onStderr: stderr,
       onMessage(message, answer) {
