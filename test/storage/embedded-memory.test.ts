@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { ClassicLevel } from 'classic-level'
+import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import { samePubkey } from '../../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
+import { randomRuns } from '../random-runs.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { sampleCash, sampleMint, samplePool, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
@@ -147,4 +149,50 @@ t.test('the newest rows are read from the disk page by page, and nothing is sear
     '100 trades of a wallet': 14,
     'the pairs of a mint': 1
   })
+})
+
+/** An event of a list: a block adds trades, or somebody reads from one of its trades on. */
+const step = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ adds: fc.integer({ min: 1, max: 70 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      from: fc.option(fc.nat(), { nil: undefined }),
+      order: fc.constantFrom('asc' as const, 'desc' as const),
+      limit: fc.integer({ min: 1, max: 150 })
+    })
+  }
+)
+
+t.test('a list that grows is read as it is from each of its rows, whatever is cached', async (t) => {
+  const property = fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
+    const storage = await openEmbeddedStorage({ directory: t.testdir(), hotBytesMax: 40_000 })
+    const cursors: number[] = []
+    try {
+      for (const [index, each] of steps.entries()) {
+        if ('adds' in each) {
+          const block = blockOfTrades(index, mint, each.adds)
+          await storage.blocks.commit(block)
+          cursors.push(...block.trades.map(({ cursor }) => cursor))
+          continue
+        }
+        const { order, limit } = each
+        const from = each.from === undefined ? undefined : cursors[each.from % Math.max(1, cursors.length)]
+        const isAfter = (cursor: number): boolean =>
+          from === undefined || (order === 'asc' ? cursor > from : cursor < from)
+        const expected = (order === 'asc' ? cursors : cursors.toReversed()).filter(isAfter).slice(0, limit)
+        const rows = await storage.trades.ofMint(mint, {
+          ...{ order, limit },
+          ...(from !== undefined && { from })
+        })
+        assert.deepStrictEqual(
+          rows.map(({ cursor }) => cursor),
+          expected
+        )
+      }
+    } finally {
+      await storage.close()
+    }
+  })
+  await fc.assert(property, randomRuns(20))
 })
