@@ -9,7 +9,7 @@
  *
  *     node loadtest/ledger.ts [--small]
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -22,6 +22,7 @@ import { WatchedAddresses } from '../src/revenue/watched-addresses.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { loneIngester } from '../test/actors/ingest/lone-ingester.ts'
 import { changesOfAll } from '../test/revenue/balance-totals.ts'
+import { answersOf, startBareSide } from './bare-side.ts'
 import { measure, type Measurement } from './closed-loop.ts'
 import { LedgerIngest, TURN } from './ledger-ingest.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
@@ -186,29 +187,20 @@ async function isWhole(url: string, of: string): Promise<boolean> {
 
 /** Loads a path and a bare route with its body alternately, after an uncounted round. */
 async function against(service: MeasuredProcess, path: string) {
-  const response = await fetch(service.url + path, { headers: HEADERS })
-  const body = Buffer.from(await response.arrayBuffer())
-  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${body.toString()}`)
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(body.length)
-  const file = join(newDirectory(), 'bodies')
-  writeFileSync(file, Buffer.concat([length, body]))
-  const bare = await startMeasured('bare-route.ts', [
-    file,
-    JSON.stringify({ 'content-type': 'application/json' })
-  ])
+  const { bodies } = await answersOf(service, [path])
+  const bare = await startBareSide(bodies, { 'content-type': 'application/json' })
   try {
     const made = { millrace: [] as Measurement[], bare_route: [] as Measurement[] }
     const load = (url: string) => ({ headers: HEADERS, paths: Array(CONNECTIONS).fill([url]), seconds })
     for (let round = 0; round <= 2; round++) {
-      const both = [await measure(service, load(path)), await measure(bare, load('/'))] as const
+      const both = [await measure(service, load(path)), await measure(bare.server, load('/'))] as const
       if (round === 0) continue
       made.millrace.push(both[0])
       made.bare_route.push(both[1])
     }
     const [ours, theirs] = [shownRounds(made.millrace), shownRounds(made.bare_route)]
     return {
-      bytes: body.length,
+      bytes: bodies[0]!.length,
       millrace: ours,
       bare_route: theirs,
       p50_ratio: ours.p50_ms / theirs.p50_ms,

@@ -1,7 +1,8 @@
 /**
  * Measures uncached answers beside an API that a user would build instead: Fastify with `pg` on PostgreSQL, which holds the
  * rows of the requested tokens and wallets with indexes by address and cursor, all in memory. Each URL is requested once;
- * other URLs warm up both sides first. The service starts anew for each scenario. CPU time is that of all processes of a side.
+ * other URLs warm up both sides first. The service starts anew for each round. The floor is a bare route that sends the same bytes.
+ * CPU time is that of all processes of a side.
  * PG_BIN names the folder of PostgreSQL's programs.
  *
  *     PG_BIN=/usr/lib/postgresql/15/bin node loadtest/rest-postgres.ts DIRECTORY [trades] [--small] [--only=NAME,…] [--urls=N]
@@ -12,6 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pubkeyToBase58, type Pubkey } from '../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { answersOf, startBareSide } from './bare-side.ts'
 import { measure, type Measurement } from './closed-loop.ts'
 import { ensureMarketStore } from './market-store.ts'
 import { SyntheticMarket } from './market/blocks.ts'
@@ -40,7 +42,7 @@ if (directory === undefined) throw new Error('missing argument DIRECTORY: where 
 /** Tokens and wallets of a scenario, at most. At most half of them are measured; the others warm up. */
 const urls = Number(values.urls ?? (values.small === true ? 400 : 1_600))
 /**
- * Requests that warm up a side: before that, code is compiled. The service starts anew for each scenario, and the peer does not.
+ * Requests that warm up a side: before that, code is compiled. The service starts anew for each round, and the peer does not.
  * Lists with other limits are other URLs. For prices and overviews, further tokens warm up.
  */
 const WARM_UPS = 4_000
@@ -151,6 +153,7 @@ async function measureScenario(paths: readonly string[], peer: MeasuredProcess):
   const others = paths.filter((_, n) => n % step > 0)
   const ours: Measurement[] = []
   const theirs: Measurement[] = []
+  const bare: Measurement[] = []
   let bytes = 0
   for (let round = 0; round < rounds; round++) {
     const started = await serveMarket(copy, 'quiet')
@@ -164,17 +167,37 @@ async function measureScenario(paths: readonly string[], peer: MeasuredProcess):
         const found = await measure(side, { headers: HEADERS, paths: spread(measured), seconds: 'once' })
         ;(side === service ? ours : theirs).push(found)
       }
+      bare.push(await measureBare(service, measured))
     } finally {
       await started.end()
     }
   }
-  const [mine, pg] = [figuresOf(ours), figuresOf(theirs)]
+  const [mine, pg, floor] = [figuresOf(ours), figuresOf(theirs), figuresOf(bare)]
   return {
     urls: measured.length,
     mean_bytes: bytes,
     cost_against_postgres: mine.cpu_us_a_request / pg.cpu_us_a_request,
+    floor_against_postgres: floor.cpu_us_a_request / pg.cpu_us_a_request,
     millrace: mine,
-    fastify_pg: pg
+    fastify_pg: pg,
+    bare_route: floor
+  }
+}
+
+/** Measures a bare route with the answers of these paths. */
+async function measureBare(service: MeasuredProcess, paths: readonly string[]): Promise<Measurement> {
+  const { bodies, fields } = await answersOf(service, paths)
+  const { server, paths: pathsOf, end } = await startBareSide(bodies, fields)
+  try {
+    const load = (count: number) => ({
+      headers: HEADERS,
+      paths: spread(pathsOf(count)),
+      seconds: 'once' as const
+    })
+    await measure(server, load(WARM_UPS))
+    return await measure({ ...server, cpuMs: () => server.threadsCpuMs() }, load(paths.length))
+  } finally {
+    await end()
   }
 }
 

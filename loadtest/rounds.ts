@@ -1,19 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { answersOf, startBareSide, type BareSide, type HeaderFields } from './bare-side.ts'
 import { measure, type Load, type Measurement } from './closed-loop.ts'
-import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+import type { MeasuredProcess } from './measured-process.ts'
 import { HEADERS } from './service-process.ts'
 
 export const CONNECTIONS = 20
 const ROUNDS = 2
 /** Seconds in which most paths of a list are requested once. */
 const LIST_WARM_UP_SECONDS = 10
-/** Bodies that the bare route serves. More draws change the mean size by a few percent only. */
-const BODIES = 500
-
-/** Header fields that Node adds itself, so the bare route is not given them. */
-const NODES_FIELDS = new Set(['connection', 'content-length', 'date', 'keep-alive'])
 
 /** Results of one load on the service and on the bare route. */
 export interface Round {
@@ -44,24 +37,22 @@ export async function runAgainstBare(service: MeasuredProcess, options: RoundsOp
   // The first reader of the bodies finds the caches cold. In a cold measurement that must be the measured load.
   const ours: Measurement[] = justStarted ? [await measure(service, load)] : []
   const { bodies, fields } = await answersOf(service, paths)
-  const scratch = mkdtempSync(join(tmpdir(), 'millrace-bare-'))
-  const file = join(scratch, 'bodies')
-  writeFileSync(file, Buffer.concat(bodies.flatMap((body) => [lengthOf(body), body])))
-  const isOne = bodies.length === 1
-  const bareLoad = { ...load, paths: spread(paths.map((_, i) => (isOne ? '/' : `/${i % bodies.length}`))) }
-  const started: MeasuredProcess[] = []
-  const bareRoute = async (sent: Readonly<Record<string, string>>) => {
-    const server = await startMeasured('bare-route.ts', [file, JSON.stringify(sent)])
-    started.push(server)
-    return { server, measured: [] as Measurement[] }
+  const started: BareSide[] = []
+  const bareRoute = async (sent: HeaderFields) => {
+    const side = await startBareSide(bodies, sent)
+    started.push(side)
+    const bareLoad = { ...load, paths: spread(side.paths(paths.length)) }
+    return { server: side.server, bareLoad, measured: [] as Measurement[] }
   }
   try {
     const whole = await bareRoute(fields)
-    const bares = isOne ? [whole, await bareRoute({ 'content-type': fields['content-type']! })] : [whole]
-    if (!justStarted) await warmUp([service, load], ...bares.map(({ server }) => [server, bareLoad] as const))
+    const bares =
+      bodies.length === 1 ? [whole, await bareRoute({ 'content-type': fields['content-type']! })] : [whole]
+    if (!justStarted)
+      await warmUp([service, load], ...bares.map(({ server, bareLoad }) => [server, bareLoad] as const))
     for (let round = 0; round < (justStarted ? 1 : ROUNDS); round++) {
       if (!justStarted) ours.push(await measure(service, load))
-      for (const { server, measured } of bares) measured.push(await measure(server, bareLoad))
+      for (const { server, bareLoad, measured } of bares) measured.push(await measure(server, bareLoad))
     }
     const mine = combined(ours)
     const [peer, bodyAlone] = bares.map(({ measured }) => combined(measured))
@@ -77,8 +68,7 @@ export async function runAgainstBare(service: MeasuredProcess, options: RoundsOp
       statuses: mine.statuses
     }
   } finally {
-    for (const server of started) await server.end()
-    rmSync(scratch, { recursive: true })
+    for (const side of started) await side.end()
   }
 }
 
@@ -95,31 +85,6 @@ function spread(paths: readonly string[]): string[][] {
   if (paths.length < CONNECTIONS) return Array.from({ length: CONNECTIONS }, () => [...paths])
   const each = Math.floor(paths.length / CONNECTIONS)
   return Array.from({ length: CONNECTIONS }, (_, i) => paths.slice(i * each, (i + 1) * each))
-}
-
-/**
- * Returns the bodies of the first paths and the header fields of the first answer; other answers differ only in their
- * values.
- */
-async function answersOf(
-  { url }: MeasuredProcess,
-  paths: readonly string[]
-): Promise<{ bodies: Buffer[]; fields: Record<string, string> }> {
-  const bodies: Buffer[] = []
-  const fields: Record<string, string> = {}
-  for (const path of paths.slice(0, BODIES)) {
-    const response = await fetch(url + path, { headers: { ...HEADERS, 'accept-encoding': 'identity' } })
-    bodies.push(Buffer.from(await response.arrayBuffer()))
-    if (bodies.length > 1) continue
-    for (const [name, value] of response.headers) if (!NODES_FIELDS.has(name)) fields[name] = value
-  }
-  return { bodies, fields }
-}
-
-function lengthOf(body: Buffer): Buffer {
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(body.length)
-  return length
 }
 
 /** Averages the rounds; tail latency is the worst of them. */
