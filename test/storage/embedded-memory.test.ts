@@ -44,6 +44,17 @@ async function fill(storage: Storage): Promise<void> {
   }
 }
 
+/** Opens a store that an earlier process has filled. */
+async function openFilled(t: Test): Promise<Awaited<ReturnType<typeof openEmbeddedStorage>>> {
+  const directory = t.testdir()
+  const writer = await openEmbeddedStorage({ directory })
+  await fill(writer)
+  await writer.close()
+  const storage = await openEmbeddedStorage({ directory })
+  t.teardown(() => storage.close())
+  return storage
+}
+
 /** Forward reads bypass the caches, except for the open page of a list. */
 const FORWARD = 'the oldest trades after one of the newest'
 
@@ -73,12 +84,7 @@ const questions: Readonly<Record<string, (storage: Storage) => Promise<unknown>>
 }
 
 t.test('what was asked twice is answered without the engine, as it was', async (t) => {
-  const directory = t.testdir()
-  const writer = await openEmbeddedStorage({ directory })
-  await fill(writer)
-  await writer.close()
-  const storage = await openEmbeddedStorage({ directory })
-  t.teardown(() => storage.close())
+  const storage = await openFilled(t)
   const reads = countEngineReads(t)
   for (const [name, ask] of Object.entries(questions)) {
     const first = await ask(storage)
@@ -90,12 +96,7 @@ t.test('what was asked twice is answered without the engine, as it was', async (
 })
 
 t.test('what is read once takes no memory, and from the second read on as much as it needs', async (t) => {
-  const directory = t.testdir()
-  const writer = await openEmbeddedStorage({ directory })
-  await fill(writer)
-  await writer.close()
-  const storage = await openEmbeddedStorage({ directory })
-  t.teardown(() => storage.close())
+  const storage = await openFilled(t)
   // Each list looks up the horizon.
   for (let read = 0; read < 2; read++) await storage.trades.ofMint(wallet, { order: 'desc', limit: 1 })
   const cached = (): number => storage.recordCache.bytes
