@@ -65,9 +65,14 @@ export class RoundRobin {
 
   async #forward(path: string, key: unknown): Promise<{ readonly status: number; readonly body: string }> {
     const first = this.#next++
+    const said: string[] = []
     for (let tries = 0; tries < this.#backends.length; tries++) {
       const backend = this.#backends[(first + tries) % this.#backends.length]!
-      if (!(await this.#isReady(backend))) continue
+      if (!(await this.#isReady(backend))) {
+        // Another request may ask again meanwhile.
+        said.push(`${backend.url} said ${backend.said}`)
+        continue
+      }
       try {
         const answer = await backend.agent.request({
           origin: backend.url,
@@ -83,8 +88,7 @@ export class RoundRobin {
         return { status: 502, body: JSON.stringify({ code: String((error as { code?: string }).code) }) }
       }
     }
-    const said = this.#backends.map(({ url, said }) => `${url} said ${said}`).join(', ')
-    return { status: 502, body: JSON.stringify({ code: `no process is ready: ${said}` }) }
+    return { status: 502, body: JSON.stringify({ code: `no process is ready: ${said.join(', ')}` }) }
   }
 
   async #isReady(backend: Backend): Promise<boolean> {
