@@ -9,7 +9,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { runFold, settleSettings } from '../src/archive/commands/fold-run.ts'
 import { openOwnArchive } from '../src/archive/commands/own-archive.ts'
 import { RefusedFile } from '../src/archive/commands/refused-file.ts'
@@ -25,9 +24,9 @@ import { RowTally } from '../src/archive/rows/row-tally.ts'
 import { configOf } from '../src/configuration.ts'
 import type { Config } from '../src/kernel/config/config.ts'
 import { CqlCluster } from '../test/servers/cql-cluster.ts'
-import { endClient, plainClient } from '../test/servers/plain-client.ts'
 import { clusterEnvironment } from '../test/service/cluster.ts'
 import { MINTS, TRADES_PER_SLOT, writeTradeRows } from './archive/generated-rows.ts'
+import { alterTables, mebibytesByTable } from './archive/keyspace-tables.ts'
 import { figuresOf } from './measured-process.ts'
 import { reported, writeResult } from './result.ts'
 
@@ -35,8 +34,6 @@ const rows = Number(process.argv[2] ?? 50_000)
 const [compressor, chunkKb] = process.argv[3]?.split(':') ?? []
 const SEED = 36
 const KEYSPACE = 'load'
-/** Seconds until a server has written its tables to disk and measured them. */
-const FLUSHED_SECONDS = 45
 /** Time, and processor time of this process and of the server. */
 async function costOf(pid: number, work: () => Promise<unknown>) {
   const server = figuresOf(pid)
@@ -58,7 +55,11 @@ async function importFile(config: Config, path: string, pid: number) {
   const archive = await openOwnArchive(config, (line) => process.stderr.write(`${line}\n`), signal)
   try {
     if (compressor !== undefined)
-      await alterTables(`compression = {'class': '${compressor}', 'chunk_length_in_kb': ${chunkKb}}`)
+      await alterTables(
+        cluster,
+        `${KEYSPACE}_archive`,
+        `compression = {'class': '${compressor}', 'chunk_length_in_kb': ${chunkKb}}`
+      )
     await settleSettings(archive, config)
     const { state, facts } = archive
     await state.change({ reading: { key: 'load', files: 0, rows: 0, isDone: false, refusedBytes: 0 } })
@@ -97,18 +98,6 @@ async function printed(_name: string, figures: object): Promise<void> {
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
 }
 
-/** Sets a property of the archive's tables. */
-async function alterTables(property: string): Promise<void> {
-  const client = plainClient(cluster)
-  await client.connect()
-  const { rows: tables } = await client.execute(
-    `SELECT table_name FROM system_schema.tables WHERE keyspace_name = '${KEYSPACE}_archive'`
-  )
-  for (const { table_name: table } of tables)
-    await client.execute(`ALTER TABLE ${KEYSPACE}_archive.${table} WITH ${property}`)
-  await endClient(client)
-}
-
 const directory = await mkdtemp(join(tmpdir(), 'millrace-archive-cluster-'))
 const cluster = await CqlCluster.start({ disposable: true })
 try {
@@ -121,19 +110,7 @@ try {
   const reading = configOf({}, environment)
   if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
   const imported = reported('import', await importFile(reading.config, path, cluster.nodes[0]!.pid!))
-  await alterTables('memtable_flush_period_in_ms = 1000')
-  await delay(FLUSHED_SECONDS * 1_000)
-  const client = plainClient(cluster)
-  await client.connect()
-  const sizes = await client.execute(
-    'SELECT keyspace_name, table_name, mebibytes FROM system_views.disk_usage'
-  )
-  const mebibytes: Record<string, number> = Object.fromEntries(
-    sizes.rows
-      .filter((row) => row['keyspace_name'] === `${KEYSPACE}_archive` && Number(row['mebibytes']) > 0)
-      .map((row) => [String(row['table_name']), Number(row['mebibytes'])])
-  )
-  await endClient(client)
+  const mebibytes = await mebibytesByTable(cluster, `${KEYSPACE}_archive`)
   const total = Object.values(mebibytes).reduce((sum, each) => sum + each, 0)
   const save = compressor === undefined ? writeResult : printed
   await save('archive-cluster', {

@@ -38,6 +38,7 @@ export class Listening {
       throw new StartRefused(`cannot listen on ${host}:${port} (${code}): ${advice}`, { cause: error })
     }
   }
+
   /** Runs `listen` as `at` does. Returns the refusal of the start in one line, or null if it listens. */
   async refusal(host: string, port: number, listen: () => Promise<unknown>): Promise<string | null> {
     try {

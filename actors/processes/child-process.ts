@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { StartRefused } from '../../machines/start-refused.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Run } from '../supervision/process.ts'
+import { Heartbeats } from './heartbeats.ts'
 import { relayLines } from './line-relay.ts'
 import { childMessage, type ChildMessage, type ParentMessage } from './process-messages.ts'
-import { SignsOfLife } from './signs-of-life.ts'
 
 export interface ChildProcessOptions {
   /** Starts the process of the operating system, with a channel and piped output. Throws if the system refuses. */
@@ -20,8 +20,8 @@ export interface ChildProcessOptions {
 /**
  * Runs a process of the operating system as a process of the tree: ready once it says so, drained by a message, killed by
  * SIGKILL. Its end is a crash unless it was asked for. One that hangs is killed: the system would go on to give it connections.
- * A refused start of the first instance refuses the start of all; later
- * the same fault is a crash, because the process has run with these settings before.
+ * A refused start of the first instance refuses the start of all; later the same fault is a crash, because the process has run
+ * with these settings before.
  */
 export function childProcess(options: ChildProcessOptions): Run<unknown> {
   let hasBeenReady = false
@@ -41,21 +41,21 @@ export function childProcess(options: ChildProcessOptions): Run<unknown> {
     }
     let refusal: string | null = null
     const kill = (): void => void child.kill('SIGKILL')
-    const life = new SignsOfLife(options.clock, kill)
+    const heartbeats = new Heartbeats(options.clock, kill)
     child.on('message', (raw) => {
       const { data: message } = childMessage.safeParse(raw)
       if (message === undefined) return
-      life.heard()
+      heartbeats.heard()
       if (message.millrace === 'refused') refusal = message.reason
       options.onMessage(message, send)
       if (message.millrace !== 'ready') return
       hasBeenReady = true
-      life.begin()
+      heartbeats.begin()
       ready()
     })
     const drain = (): void => {
       // A drain has its own limit.
-      life.end()
+      heartbeats.end()
       send({ millrace: 'drain' })
     }
     draining.addEventListener('abort', drain, { once: true })
@@ -65,10 +65,10 @@ export function childProcess(options: ChildProcessOptions): Run<unknown> {
     const how = await ended
     draining.removeEventListener('abort', drain)
     signal.removeEventListener('abort', kill)
-    life.end()
+    heartbeats.end()
     if (draining.aborted) return
     if (refusal !== null && !hasBeenReady) throw new StartRefused(refusal)
-    const { hungSeconds } = life
+    const { hungSeconds } = heartbeats
     throw new Error(
       hungSeconds === null
         ? `the process ${pid ?? 'that the system refused'} ended${how}`

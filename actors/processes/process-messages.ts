@@ -11,7 +11,7 @@ export const childMessage = z.discriminatedUnion('millrace', [
   /** Everything is up for the first time. */
   z.object({ millrace: z.literal('ready') }),
   /** Its event loop runs. */
-  z.object({ millrace: z.literal('alive') }),
+  z.object({ millrace: z.literal('heartbeat') }),
   /** It ends, because its settings or servers prevent a start; the reason is for the operator. */
   z.object({ millrace: z.literal('refused'), reason: z.string() }),
   /** It wants the metrics of all other processes. */

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { configOf } from '../../src/configuration.ts'
 import { openStore } from '../../src/store/opening.ts'
 import { CqlCluster } from '../../test/servers/cql-cluster.ts'
-import { endClient, plainClient } from '../../test/servers/plain-client.ts'
 import { clusterEnvironment } from '../../test/service/cluster.ts'
 import { diskBytes } from '../disk-bytes.ts'
 import { ensureMarketStore, fillWithMarket } from '../market-store.ts'
@@ -14,6 +13,7 @@ import type { MeasuredProcess } from '../measured-process.ts'
 import { serveMarket } from '../served-market.ts'
 import { startService, WITHOUT_LIMITS } from '../service-process.ts'
 import { workingCopy } from '../working-copy.ts'
+import { mebibytesByTable } from './keyspace-tables.ts'
 
 /** A live market on one kind of store, with an archive behind it that may be left out. */
 export interface ArchivedMarket {
@@ -31,8 +31,6 @@ export interface ArchivedMarket {
 /** Heap of the CQL server: with that of tests, a node stopped answering at two million trades. */
 const HEAP_MIB = 1_024
 const CLI = join(import.meta.dirname, '../../src/kernel/cli/millrace.js')
-/** Seconds until a server has written its tables to disk and measured them. */
-const FLUSHED_SECONDS = 45
 
 async function importInto(
   dataDir: string,
@@ -109,19 +107,6 @@ interface Side {
 
 /** Returns the bytes of a keyspace's tables but for the journal, whose deleted rows stay until a compaction. */
 async function keyspaceBytes(cluster: CqlCluster, keyspace: string): Promise<number> {
-  const client = plainClient(cluster)
-  await client.connect()
-  const tables = await client.execute(
-    `SELECT table_name FROM system_schema.tables WHERE keyspace_name = '${keyspace}'`
-  )
-  for (const { table_name: table } of tables)
-    await client.execute(`ALTER TABLE ${keyspace}.${table} WITH memtable_flush_period_in_ms = 1000`)
-  await new Promise((resolve) => setTimeout(resolve, FLUSHED_SECONDS * 1_000))
-  const sizes = await client.execute(
-    'SELECT keyspace_name, table_name, mebibytes FROM system_views.disk_usage'
-  )
-  await endClient(client)
-  return sizes.rows
-    .filter((row) => row['keyspace_name'] === keyspace && row['table_name'] !== 'journal')
-    .reduce((sum, row) => sum + Number(row['mebibytes']) * 2 ** 20, 0)
+  const { journal: _, ...tables } = await mebibytesByTable(cluster, keyspace)
+  return Object.values(tables).reduce((sum, each) => sum + each, 0) * 2 ** 20
 }

@@ -56,7 +56,7 @@ t.test('a slice ends once it has written as much as a page of trades', async (t)
   const turn = { again: async () => void turns++ }
   const slices = slicesOfTurn(turn, new AbortController().signal, () => 0)
   await slices.each(Array.from({ length: 90 }), () => 20_000)
-  t.equal(turns, 8, 'ten rows, between two looks at the clock')
+  t.equal(turns, 8, 'each slice has ten rows, the fewest between two readings of the clock')
 })
 
 t.test(

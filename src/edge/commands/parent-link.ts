@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client'
+import { HEARTBEAT_INTERVAL_MS } from '../../../actors/processes/heartbeats.ts'
 import {
   parentMessage,
   type ChildMessage,
   type RegistryJson
 } from '../../../actors/processes/process-messages.ts'
-import { LIFE_INTERVAL_MS } from '../../../actors/processes/signs-of-life.ts'
 import { sleep, type Clock } from '../../ports.ts'
 
 /** Milliseconds until the parent has answered with the metrics of the others: twice the time that it gives them. */
@@ -31,7 +31,7 @@ export class ParentLink {
     channel.on('message', (raw: unknown) => void this.#hear(raw))
     // A parent that is gone restarts nothing and reads no output: the process ends as if asked to.
     channel.on('disconnect', () => this.#ended.abort())
-    setInterval(() => this.say({ millrace: 'alive' }), LIFE_INTERVAL_MS).unref()
+    setInterval(() => this.say({ millrace: 'heartbeat' }), HEARTBEAT_INTERVAL_MS).unref()
   }
 
   /** Aborts once the parent asks this process to end, or is gone. */

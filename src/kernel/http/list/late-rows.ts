@@ -5,26 +5,17 @@ import type { Slices } from '../../work/slices.ts'
  * wait together for their turn, and outlive the collections of young objects.
  */
 export class LateRows<Row> {
-  /** Number of rows. */
-  readonly length: number
-  /** Makes rows in slices and writes them, as `Slices.each` does. */
-  readonly each: (slices: Slices, write: (row: Row, index: number) => number) => Promise<void>
-  /** Returns the first rows. */
-  readonly first: (count: number) => LateRows<Row>
+  readonly #sources: readonly unknown[]
+  readonly #make: (source: never) => Row
 
-  private constructor({ length, each, first }: Pick<LateRows<Row>, 'length' | 'each' | 'first'>) {
-    this.length = length
-    this.each = each
-    this.first = first
+  private constructor(sources: readonly unknown[], make: (source: never) => Row) {
+    this.#sources = sources
+    this.#make = make
   }
 
   /** Returns rows that are made from others. */
   static of<Source, Row>(sources: readonly Source[], make: (source: Source) => Row): LateRows<Row> {
-    return new LateRows<Row>({
-      length: sources.length,
-      each: (slices, write) => slices.each(sources, (source, at) => write(make(source), at)),
-      first: (count) => LateRows.of(sources.slice(0, count), make)
-    })
+    return new LateRows<Row>(sources, make)
   }
 
   /** Returns the rows of a list, whether or not they are made. */
@@ -32,24 +23,29 @@ export class LateRows<Row> {
     return data instanceof LateRows ? data : LateRows.of(data, (row) => row)
   }
 
-  /** Makes all rows. */
-  async made(slices: Slices): Promise<Row[]> {
-    const rows: Row[] = []
-    await this.each(slices, (row) => {
-      rows.push(row)
-      return 0
-    })
-    return rows
+  /** Number of rows. */
+  get length(): number {
+    return this.#sources.length
+  }
+
+  /** Makes rows in slices and writes them, as `Slices.each` does. */
+  each(slices: Slices, write: (row: Row, index: number) => number): Promise<void> {
+    return slices.each(this.#sources, (source, at) => write(this.#make(source as never), at))
+  }
+
+  /** Makes all rows, as `Slices.map` does. */
+  made(slices: Slices): Promise<Row[]> {
+    return slices.map(this.#sources, (source) => this.#make(source as never))
+  }
+
+  /** Returns the first rows. */
+  first(count: number): LateRows<Row> {
+    return new LateRows<Row>(this.#sources.slice(0, count), this.#make)
   }
 
   /** Returns rows that are made from these. */
   map<Made>(make: (row: Row) => Made): LateRows<Made> {
-    const { length, each, first } = this
-    return new LateRows<Made>({
-      length,
-      each: (slices, write) => each(slices, (row, at) => write(make(row), at)),
-      first: (count) => first(count).map(make)
-    })
+    return new LateRows<Made>(this.#sources, (source) => make(this.#make(source)))
   }
 }
 
