@@ -1,7 +1,7 @@
 import { intervalSeconds } from '../../src/market/buckets.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import type { CandleRange, CandleUpsert } from '../port.ts'
-import type { OpenCandles } from './candle.ts'
+import type { FirstPages, OpenCandles, OpenSeries } from './open-candles.ts'
 
 /** Buckets of a page. A request for 300 candles of a busy pair reads five or six values. */
 export const PAGE_BUCKETS = 64
@@ -27,6 +27,30 @@ export function replaceNewest(
     }
   }
   return { newest, passed }
+}
+
+/** Returns the first pages of a pair's series after the upserts. Those that are unknown stay so. */
+export function lowerFirstPages(
+  { newest, firstPages }: OpenSeries,
+  upserts: readonly CandleUpsert[]
+): FirstPages {
+  let lowered: Partial<Record<Interval, number>> | null = null
+  for (const { interval, candle } of upserts) {
+    const first = (lowered ?? firstPages)[interval]
+    // Most upserts are of the newest bucket, or of a later one.
+    if (first === undefined || candle.ts >= newest[interval]!.ts) continue
+    const page = pageAt(interval, candle.ts)
+    if (page < first) (lowered ??= { ...firstPages })[interval] = page
+  }
+  return lowered ?? firstPages
+}
+
+/** Returns the first pages of series that begin with the upserts. */
+export function firstPagesOf(upserts: readonly CandleUpsert[]): FirstPages {
+  const first: Partial<Record<Interval, number>> = {}
+  for (const { interval, candle } of upserts)
+    first[interval] = Math.min(first[interval] ?? Infinity, pageAt(interval, candle.ts))
+  return first
 }
 
 /** A page with candles in place of those with their time. */

@@ -1,15 +1,10 @@
-import { INTERVALS } from '../../src/market/rows.ts'
-import type { Candle, Interval, Ohlc } from '../../src/market/rows.ts'
+import type { Candle, Ohlc } from '../../src/market/rows.ts'
 import { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
-import { intervalCodes } from './codes.ts'
 import type { RecordKind } from './record.ts'
 
-/** The newest bucket of a pair in each interval. */
-export type OpenCandles = Readonly<Partial<Record<Interval, Candle>>>
-
 /** Estimated bytes of a decoded candle with both prices in memory. */
-const CANDLE_WEIGHT = 450
+export const CANDLE_WEIGHT = 450
 
 const NATIVE = 1
 const USD = 2
@@ -22,14 +17,6 @@ const USD_RAW_SAME = 32
 const REPEATED = 64
 /** The number of trades without a USD value follows at the end. */
 const UNPRICED = 128
-
-/** The newest candle of a pair in each interval that has one. */
-export const openCandlesKind: RecordKind<OpenCandles> = {
-  name: 'newest candles',
-  write: writeOpenCandles,
-  read: readOpenCandles,
-  weigh: (open) => Object.keys(open).length * CANDLE_WEIGHT
-}
 
 /** Candles of a page, ascending by time. */
 export const candlePageKind: RecordKind<readonly Candle[]> = {
@@ -44,27 +31,6 @@ export function candlesIn(contents: Uint8Array, currency: 'native' | 'usd'): rea
   return readCandles(new ByteReader(contents), currency)
 }
 
-function writeOpenCandles(out: ByteWriter, open: OpenCandles): void {
-  let before: Candle | null = null
-  for (const interval of INTERVALS) {
-    const candle = open[interval]
-    if (candle === undefined) continue
-    out.byte(intervalCodes.codeOf(interval))
-    writeCandle(out, candle, before)
-    before = candle
-  }
-}
-
-function readOpenCandles(source: ByteReader): OpenCandles {
-  const open: Partial<Record<Interval, Candle>> = {}
-  let before: Candle | null = null
-  while (!source.atEnd) {
-    const interval = intervalCodes.wordOf(source.byte())
-    open[interval] = before = readCandle(source, before)
-  }
-  return open
-}
-
 function writeCandles(out: ByteWriter, candles: readonly Candle[]): void {
   candles.forEach((candle, i) => writeCandle(out, candle, candles[i - 1] ?? null))
 }
@@ -76,7 +42,8 @@ function readCandles(source: ByteReader, currency?: 'native' | 'usd'): Candle[] 
   return candles
 }
 
-function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): void {
+/** Writes a candle that follows another one, or null. */
+export function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): void {
   out.offset(candle.ts - (before?.ts ?? 0))
   const flags = before !== null && isRepeated(candle, before) ? REPEATED : flagsOf(candle)
   out.byte(flags)
@@ -93,7 +60,8 @@ function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): vo
   if (flags & UNPRICED) out.count(candle.unpriced!)
 }
 
-function readCandle(source: ByteReader, before: Candle | null, currency?: 'native' | 'usd'): Candle {
+/** Reads a candle that follows another one, or null, with the prices in one currency or in both. */
+export function readCandle(source: ByteReader, before: Candle | null, currency?: 'native' | 'usd'): Candle {
   const ts = source.offset() + (before?.ts ?? 0)
   const flags = source.byte()
   if (flags === REPEATED && before !== null) return { ...before, ts }

@@ -108,6 +108,9 @@ export function seriesKey(mint: Pubkey, cash: Pubkey, interval: Interval): Key {
 
 export const candlePageKey = (series: Key, page: number): Key => keyAt(series, page, 4)
 
+/** Returns the range of the pages of a pair's series in all intervals. */
+export const candlePagesOf = (mint: Pubkey, cash: Pubkey): KeyRange => keysFrom(joined('c', mint, cash))
+
 export const pageOfCandleKey = (key: Key): number => key.readUInt32BE(key.length - 4)
 
 /** Times before 1970 and after 2106 cannot be block times: they become the nearest possible one. */

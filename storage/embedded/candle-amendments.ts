@@ -2,14 +2,17 @@ import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
-import { candlePageKind, openCandlesKind, type OpenCandles } from '../codec/candle.ts'
-import { pageAt } from '../codec/candle-pages.ts'
+import { candlePageKind } from '../codec/candle.ts'
+import { lowerFirstPages, pageAt } from '../codec/candle-pages.ts'
+import { openSeriesKind, type OpenSeries } from '../codec/open-candles.ts'
 import { candlePageKey, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import { knownPages } from './candle-pages.ts'
 import { stageCandles } from './candle-staging.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
+
+const NO_SERIES: OpenSeries = { newest: {}, firstPages: {} }
 
 /** Replaces candles with the same times, and removes others from their series. */
 export async function amendCandles(
@@ -29,21 +32,23 @@ export async function amendCandles(
     const { mint, cash } = removed[0]!
     const kept = put.filter((upsert) => pairOf(upsert) === pair)
     const openKey = openCandlesKey(mint, cash)
-    const open: { -readonly [K in keyof OpenCandles]: OpenCandles[K] } = {
-      ...view.get(openCandlesKind, openKey)
-    }
+    const before = view.get(openSeriesKind, openKey) ?? NO_SERIES
+    const open: Partial<Record<Interval, Candle>> = { ...before.newest }
+    const firstPages: Partial<Record<Interval, number>> = { ...lowerFirstPages(before, kept) }
     for (const interval of INTERVALS) {
       const series = new SeriesEdit(view, seriesKey(mint, cash, interval), interval)
       const gone = removed.filter((at) => at.interval === interval).map(({ ts }) => ts)
       const come = kept.filter((at) => at.interval === interval).map(({ candle }) => candle)
       if (gone.length === 0 && come.length === 0) continue
       const newest = await series.amend(open[interval], come, new Set(gone))
-      if (newest === undefined) delete open[interval]
-      else open[interval] = newest
+      if (newest === undefined) {
+        delete open[interval]
+        delete firstPages[interval]
+      } else open[interval] = newest
       series.stage(batch, newest)
     }
     if (Object.keys(open).length === 0) batch.delete(openKey)
-    else batch.putOwned(openCandlesKind, openKey, open)
+    else batch.putOwned(openSeriesKind, openKey, { newest: open, firstPages })
   }
 }
 
@@ -73,9 +78,10 @@ class SeriesEdit {
       const newest = [...(this.#pages.get(last)?.values() ?? [])].sort((a, b) => b.ts - a.ts)[0]
       if (newest !== undefined) return newest
       const range = { gte: candlePageKey(this.#series, 0), lt: candlePageKey(this.#series, last) }
-      const older = await this.#view.lastKey(range)
-      if (older === null) return undefined
-      last = pageOfCandleKey(older)
+      const stored = await this.#view.lastKey(range)
+      const changed = [...this.#pages.keys()].filter((page) => page < last)
+      last = Math.max(stored === null ? -1 : pageOfCandleKey(stored), ...changed)
+      if (last < 0) return undefined
       this.#page(last)
     }
   }

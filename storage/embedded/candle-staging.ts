@@ -1,10 +1,11 @@
 import { pairKey } from '../../src/market/pairs.ts'
 import type { Candle } from '../../src/market/rows.ts'
 import type { CandleUpsert } from '../port.ts'
-import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
-import { mergedPage, pageAt, replaceNewest } from '../codec/candle-pages.ts'
+import { candlePageKind } from '../codec/candle.ts'
+import { firstPagesOf, lowerFirstPages, mergedPage, pageAt, replaceNewest } from '../codec/candle-pages.ts'
+import { openSeriesKind, type FirstPages } from '../codec/open-candles.ts'
 import { knownPages, withPage } from './candle-pages.ts'
-import { candlePageKey, keyText, openCandlesKey, seriesKey } from '../codec/keys.ts'
+import { candlePageKey, candlePagesOf, keyText, openCandlesKey, seriesKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
@@ -17,13 +18,26 @@ export async function stageCandles(
 ): Promise<void> {
   const pairs = [...Map.groupBy(upserts, ({ mint, cash }) => pairKey(mint, cash)).values()]
   const keys = pairs.map(([first]) => openCandlesKey(first!.mint, first!.cash))
-  const open = await view.getMany(openCandlesKind, keys)
-  const older = pairs.flatMap((pair, i) => {
-    const { newest, passed } = replaceNewest(open[i] ?? {}, pair)
-    batch.putOwned(openCandlesKind, keys[i]!, newest)
-    return passed
-  })
+  const open = await view.getMany(openSeriesKind, keys)
+  const older: CandleUpsert[] = []
+  for (const [i, pair] of pairs.entries()) {
+    const before = open[i] ?? null
+    const { newest, passed } = replaceNewest(before?.newest ?? {}, pair)
+    const firstPages = before === null ? await firstPagesFrom(view, pair) : lowerFirstPages(before, pair)
+    batch.putOwned(openSeriesKind, keys[i]!, { newest, firstPages })
+    older.push(...passed)
+  }
   await stagePages(view, batch, older)
+}
+
+/**
+ * Returns the first pages of a pair without newest candles, which it begins with the upserts. Pages may outlive the newest
+ * candles if those were lost: then its first pages are unknown.
+ */
+async function firstPagesFrom(view: View, upserts: readonly CandleUpsert[]): Promise<FirstPages> {
+  const { mint, cash } = upserts[0]!
+  const pages = await view.keys(candlePagesOf(mint, cash), 1)
+  return pages.length === 0 ? firstPagesOf(upserts) : {}
 }
 
 interface PageChange {

@@ -1,8 +1,9 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { bucketAt } from '../../src/market/candles.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
-import { candlePageKind, candlesIn, openCandlesKind } from '../codec/candle.ts'
+import { candlePageKind, candlesIn } from '../codec/candle.ts'
 import { PAGE_BUCKETS, pageAt, takeNewest } from '../codec/candle-pages.ts'
+import { openSeriesKind, type OpenSeries } from '../codec/open-candles.ts'
 import type { CandleRange } from '../port.ts'
 import { amendCandles } from './candle-amendments.ts'
 import { knownPages, type KnownPages } from './candle-pages.ts'
@@ -26,7 +27,8 @@ interface Series {
 
 /**
  * The newest bucket of each interval of a pair is in one value, which a block rewrites; older buckets are in pages,
- * written when a bucket stops being the newest.
+ * written when a bucket stops being the newest. The value also has the first page of each series, so that the candles of a new
+ * token are complete without a search for earlier ones.
  */
 export function candleTable(database: Database): RecordTable<'candles'> {
   return {
@@ -41,22 +43,31 @@ export function candleTable(database: Database): RecordTable<'candles'> {
 }
 
 function candleAt(view: View, series: Series, ts: number): Candle | null {
-  const newest = newestCandle(view, series)
-  if (newest === null || ts > newest.ts) return null
+  const newest = seriesOf(view, series)?.newest[series.interval]
+  if (newest === undefined || ts > newest.ts) return null
   if (ts === newest.ts) return newest
   const page = view.get(candlePageKind, candlePageKey(keyOf(series), pageAt(series.interval, ts)))
   return page?.find((candle) => candle.ts === ts) ?? null
 }
 
 function rangeOf(view: View, series: Series, range: CandleRange): MaybePromise<Candle[]> {
-  const newest = newestCandle(view, series)
-  if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
+  const { interval } = series
+  const open = seriesOf(view, series)
+  const newest = open?.newest[interval] ?? null
+  if (
+    open === null ||
+    newest === null ||
+    range.limit <= 0 ||
+    range.to <= range.from ||
+    newest.ts < range.from
+  )
+    return []
   const found = newest.ts < range.to ? [newest] : []
   if (found.length >= range.limit) return found
   const pages = {
-    first: pageAt(series.interval, range.from),
-    last: pageAt(series.interval, Math.min(range.to - 1, newest.ts)),
-    newest: pageAt(series.interval, newest.ts)
+    first: Math.max(pageAt(interval, range.from), open.firstPages[interval] ?? 0),
+    last: pageAt(interval, Math.min(range.to - 1, newest.ts)),
+    newest: pageAt(interval, newest.ts)
   }
   const key = keyOf(series)
   const known = inMemory(view, key, pages, range, found)
@@ -168,6 +179,6 @@ function rememberPages(view: View, series: Buffer, pages: Pages, seen: KnownPage
 
 const keyOf = ({ mint, cash, interval }: Series): Buffer => seriesKey(mint, cash, interval)
 
-function newestCandle(view: View, { mint, cash, interval }: Series): Candle | null {
-  return view.get(openCandlesKind, openCandlesKey(mint, cash))?.[interval] ?? null
+function seriesOf(view: View, { mint, cash }: Series): OpenSeries | null {
+  return view.get(openSeriesKind, openCandlesKey(mint, cash))
 }

@@ -9,11 +9,12 @@ import type { Level } from './level.ts'
  * The format of the whole store: its keys, and the meaning of keys and values. It is raised by every change that an earlier
  * version would misread, a field at the end of a record included. Format 4 has tenants and API keys as documents,
  * price-forming prices of pools, stated starts of curves, trades without a price, and the active hours of tokens. Format 6
- * has pages of the revenue ledger. Format 5 was that of archives alone (src/docs/upgrade.md).
+ * has pages of the revenue ledger, format 7 the first pages of candles. Format 5 was that of archives alone
+ * (src/docs/upgrade.md).
  */
-export const FORMAT = 6
+export const FORMAT = 7
 /** The format of an archive: trades without what follows from the row before, and lists of wallets that refer to trades. */
-export const ARCHIVE_FORMAT = 6
+export const ARCHIVE_FORMAT = 7
 /** The oldest format that this version reads, and raises to its own. */
 export const OLDEST_FORMAT = 3
 

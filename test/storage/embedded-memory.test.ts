@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { ClassicLevel } from 'classic-level'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -7,6 +6,7 @@ import { samePubkey } from '../../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { randomRuns } from '../random-runs.ts'
+import { countEngineReads } from './engine-reads.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { sampleCash, sampleMint, samplePool, slotAt } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
@@ -15,21 +15,6 @@ import { sampleCandle } from '../../storage/test/sample-pairs.ts'
 const mint = sampleMint(0)
 const cash = sampleCash(0)
 const wallet = samplePool(77)
-
-/** Counts every read of the engine until the test ends. */
-function countEngineReads(t: Test): () => number {
-  const engine = ClassicLevel.prototype as unknown as Record<string, (...args: unknown[]) => unknown>
-  let reads = 0
-  for (const method of ['getSync', 'getMany', 'iterator', 'keys'] as const) {
-    const ask = engine[method]!
-    engine[method] = function (this: unknown, ...args: unknown[]) {
-      reads++
-      return ask.apply(this, args)
-    }
-    t.teardown(() => Reflect.deleteProperty(engine, method))
-  }
-  return () => reads
-}
 
 async function fill(storage: Storage): Promise<void> {
   for (let index = 0; index < 40; index++) {

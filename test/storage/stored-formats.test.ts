@@ -32,7 +32,8 @@ const STORES: readonly StoredFormat[] = [
   { name: 'format-3-first', format: 3, unknown: [['"unpriced_trades":null,', '']] },
   { name: 'format-3', format: 3, unknown: [] },
   { name: 'format-4', format: 4, unknown: [] },
-  { name: 'format-6', format: 6, unknown: [] }
+  { name: 'format-6', format: 6, unknown: [] },
+  { name: 'format-7', format: 7, unknown: [] }
 ]
 
 const knownIn = ({ unknown }: StoredFormat, answer: string | undefined): string | undefined =>

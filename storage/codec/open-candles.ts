@@ -1,0 +1,70 @@
+import { INTERVALS } from '../../src/market/rows.ts'
+import type { Candle, Interval } from '../../src/market/rows.ts'
+import type { ByteReader } from './byte-reader.ts'
+import type { ByteWriter } from './byte-writer.ts'
+import { CANDLE_WEIGHT, readCandle, writeCandle } from './candle.ts'
+import { pageAt } from './candle-pages.ts'
+import { intervalCodes } from './codes.ts'
+import type { RecordKind } from './record.ts'
+
+/** The newest bucket of a pair in each interval. */
+export type OpenCandles = Readonly<Partial<Record<Interval, Candle>>>
+
+/**
+ * The first page that a series may have, by interval: no page before it was ever written. A series that was begun without
+ * one (by an earlier version, or lost and repaired) has none.
+ */
+export type FirstPages = Readonly<Partial<Record<Interval, number>>>
+
+/** The series of a pair. */
+export interface OpenSeries {
+  readonly newest: OpenCandles
+  readonly firstPages: FirstPages
+}
+
+/** Added to the code of an interval that has a first page. */
+const BOUNDED = 128
+
+const weigh = (newest: OpenCandles): number => Object.keys(newest).length * CANDLE_WEIGHT
+
+/** The newest candle of a pair in each interval that has one. */
+export const openCandlesKind: RecordKind<OpenCandles> = {
+  name: 'newest candles',
+  write: (out, newest) => writeSeries(out, { newest, firstPages: {} }),
+  read: (source) => readSeries(source).newest,
+  weigh
+}
+
+/** The newest candles, each with the first page of its series. */
+export const openSeriesKind: RecordKind<OpenSeries> = {
+  name: 'newest candles',
+  write: writeSeries,
+  read: readSeries,
+  weigh: ({ newest }) => weigh(newest)
+}
+
+function writeSeries(out: ByteWriter, { newest, firstPages }: OpenSeries): void {
+  let before: Candle | null = null
+  for (const interval of INTERVALS) {
+    const candle = newest[interval]
+    if (candle === undefined) continue
+    const first = firstPages[interval]
+    out.byte(intervalCodes.codeOf(interval) + (first === undefined ? 0 : BOUNDED))
+    writeCandle(out, candle, before)
+    if (first !== undefined) out.count(pageAt(interval, candle.ts) - first)
+    before = candle
+  }
+}
+
+function readSeries(source: ByteReader): OpenSeries {
+  const newest: Partial<Record<Interval, Candle>> = {}
+  const firstPages: Partial<Record<Interval, number>> = {}
+  let before: Candle | null = null
+  while (!source.atEnd) {
+    const code = source.byte()
+    const interval = intervalCodes.wordOf(code % BOUNDED)
+    newest[interval] = before = readCandle(source, before)
+    if (code >= BOUNDED) firstPages[interval] = pageAt(interval, before.ts) - source.count()
+  }
+  return { newest, firstPages }
+}
