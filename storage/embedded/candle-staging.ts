@@ -2,8 +2,14 @@ import { pairKey } from '../../src/market/pairs.ts'
 import type { Candle } from '../../src/market/rows.ts'
 import type { CandleUpsert } from '../port.ts'
 import { candlePageKind } from '../codec/candle.ts'
-import { firstPagesOf, lowerFirstPages, mergedPage, pageAt, replaceNewest } from '../codec/candle-pages.ts'
-import { openSeriesKind, type FirstPages } from '../codec/open-candles.ts'
+import { mergedPage, pageAt } from '../codec/candle-pages.ts'
+import {
+  firstPagesOf,
+  lowerFirstPages,
+  openSeriesKind,
+  replaceNewest,
+  type FirstPages
+} from '../codec/open-candles.ts'
 import { knownPages, withPage } from './candle-pages.ts'
 import { candlePageKey, candlePagesOf, keyText, openCandlesKey, seriesKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'

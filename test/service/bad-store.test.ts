@@ -42,7 +42,7 @@ t.test('a store that cannot be opened ends the start with 1, and one line says w
   for (const [name, { stdout, stderr, code }, reason] of [
     ['locked', locked, /is open in another process/],
     ['corrupt', corrupt, /cannot be opened: .*(Corruption|CURRENT|manifest|IO error)/i],
-    ['newer', newer, /has format 99, and this version reads formats 3 to 6: start the version/],
+    ['newer', newer, /has format 99, and this version reads formats 3 to 7: start the version/],
     ['foreign', foreign, /holds something else than a store/]
   ] as const) {
     t.equal(code, 1, name)

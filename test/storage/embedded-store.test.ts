@@ -5,6 +5,7 @@ import t from 'tap'
 import { formatKey } from '../../storage/codec/keys.ts'
 import { formatKind } from '../../storage/codec/kinds.ts'
 import { packRecord } from '../../storage/codec/record.ts'
+import { FORMAT, OLDEST_FORMAT } from '../../storage/embedded/format.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, sampleBlock } from '../../storage/test/sample-blocks.ts'
@@ -28,13 +29,13 @@ t.test('a second process that opens the same directory is told so', async (t) =>
 t.test('a store of a newer format is refused and left as it is', async (t) => {
   const directory = t.testdir()
   await withRawStore(directory, (raw) =>
-    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 7)))
+    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), FORMAT + 1)))
   )
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
-    detail: `the store in ${directory} has format 7, and this version reads formats 3 to 6: start the version that wrote it or a later one, or restore a backup from before the upgrade (src/docs/upgrade.md)`
+    detail: `the store in ${directory} has format ${FORMAT + 1}, and this version reads formats ${OLDEST_FORMAT} to ${FORMAT}: start the version that wrote it or a later one, or restore a backup from before the upgrade (src/docs/upgrade.md)`
   })
   t.strictSame(await rawContents(directory), before)
 })
@@ -49,7 +50,7 @@ t.test('a store of an older format is refused with what to do, and left as it is
     name: 'ServiceError',
     kind: ERRORS.STORAGE_UNAVAILABLE,
     detail:
-      /has format 1, which this version no longer reads \(it reads 3 to 6\): start with an empty directory and reindex/
+      /has format 1, which this version no longer reads \(it reads 3 to 7\): start with an empty directory and reindex/
   })
   t.strictSame(await rawContents(directory), before)
 })
