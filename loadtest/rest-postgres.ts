@@ -42,10 +42,11 @@ if (directory === undefined) throw new Error('missing argument DIRECTORY: where 
 /** Tokens and wallets of a scenario, at most. At most half of them are measured; the others warm up. */
 const urls = Number(values.urls ?? (values.small === true ? 400 : 1_600))
 /**
- * Requests that warm up a side: before that, code is compiled. The service starts anew for each round, and the peer does not.
- * Lists with other limits are other URLs. For prices and overviews, further tokens warm up.
+ * Requests that warm up a side: before that, code is compiled. The service starts anew for each round, so that no record is in
+ * its memory; the peer does not. So it is warmed up until compilation ends, after some 7,000 requests. Lists with other limits
+ * are other URLs. For prices and overviews, the other tokens warm up several times.
  */
-const WARM_UPS = 4_000
+const WARM_UPS = 12_000
 /**
  * Further requests by which a round warms up longer than the one before it: a collection of the whole heap, which comes after
  * some thousand requests, then falls into some rounds and not into all or none.
@@ -201,12 +202,20 @@ async function measureBare(service: MeasuredProcess, paths: readonly string[]): 
   }
 }
 
-/** Returns up to `count` URLs to warm up: the same lists with smaller limits follow the given ones. */
+/**
+ * Returns `count` URLs to warm up: the given ones, then the same lists with smaller limits, or the same path with an empty query
+ * that no other URL has.
+ */
 function warmUpsOf(paths: readonly string[], count: number): readonly string[] {
+  const isList = paths[0]!.includes('limit=')
   const found = [...paths]
-  for (let less = 1; found.length < count && less < PAGE && paths[0]!.includes('limit='); less++)
+  for (let repeat = 1; found.length < count && (!isList || repeat < PAGE); repeat++)
     found.push(
-      ...paths.map((path) => path.replace(/limit=(\d+)/, (_, limit) => `limit=${Number(limit) - less}`))
+      ...paths.map((path) =>
+        isList
+          ? path.replace(/limit=(\d+)/, (_, limit) => `limit=${Number(limit) - repeat}`)
+          : `${path}?${'&'.repeat(repeat)}`
+      )
     )
   return found.slice(0, count)
 }
