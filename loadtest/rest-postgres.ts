@@ -43,8 +43,7 @@ if (directory === undefined) throw new Error('missing argument DIRECTORY: where 
 const urls = Number(values.urls ?? (values.small === true ? 400 : 1_600))
 /**
  * Requests that warm up a side: before that, code is compiled. The service starts anew for each round, so that no record is in
- * its memory; the peer does not. So it is warmed up until compilation ends, after some 7,000 requests. Lists with other limits
- * are other URLs. For prices and overviews, the other tokens warm up several times.
+ * its memory; the peer does not. So the service is warmed up until compilation ends, after some 7,000 requests.
  */
 const WARM_UPS = 12_000
 /**
@@ -202,23 +201,16 @@ async function measureBare(service: MeasuredProcess, paths: readonly string[]): 
   }
 }
 
-/**
- * Returns `count` URLs to warm up: the given ones, then the same lists with smaller limits, or the same path with an empty query
- * that no other URL has.
- */
+/** Returns `count` URLs to warm up: the given ones, then again, each time with another empty query. Their answers are as long. */
 function warmUpsOf(paths: readonly string[], count: number): readonly string[] {
-  const isList = paths[0]!.includes('limit=')
-  const found = [...paths]
-  for (let repeat = 1; found.length < count && (!isList || repeat < PAGE); repeat++)
-    found.push(
-      ...paths.map((path) =>
-        isList
-          ? path.replace(/limit=(\d+)/, (_, limit) => `limit=${Number(limit) - repeat}`)
-          : `${path}?${'&'.repeat(repeat)}`
-      )
-    )
-  return found.slice(0, count)
+  const repeats = Math.ceil(count / paths.length)
+  return Array.from({ length: repeats }, (_, n) => paths.map((path) => path + emptyQuery(path, n)))
+    .flat()
+    .slice(0, count)
 }
+
+const emptyQuery = (path: string, length: number): string =>
+  length === 0 ? '' : (path.includes('?') ? '&' : '?') + '&'.repeat(length)
 
 async function meanBytes({ url }: MeasuredProcess, paths: readonly string[]): Promise<number> {
   let bytes = 0

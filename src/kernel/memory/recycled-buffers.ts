@@ -28,22 +28,43 @@ export class RecycledBuffers {
   take(length: number): Buffer {
     const size = sizeOf(length)
     for (let more = 0, each = size; more <= LARGER_SIZES; more++, each = sizeOf(each + 1)) {
-      const found = this.#free.get(each)?.pop()
+      const found = this.#listOf(each)?.pop()
       if (found === undefined) continue
       this.#bytes -= each
       return found
     }
+    // Buffers of this size are wanted, and those that come back are kept.
+    if (!this.#free.has(size)) this.#free.set(size, [])
     return Buffer.allocUnsafeSlow(size)
   }
 
-  /** Keeps a buffer that `take` returned, if there is room. It must not be in use any more. */
+  /**
+   * Keeps a buffer that `take` returned; it must not be in use any more. If there is no room, buffers of the size that was not
+   * taken for the longest time make room.
+   */
   give(buffer: Buffer): void {
     const { length } = buffer
-    if (length > LENGTH_MAX || this.#bytes + length > this.#bytesMax) return
+    if (length > LENGTH_MAX || length > this.#bytesMax) return
     const same = this.#free.get(length)
     if (same === undefined) this.#free.set(length, [buffer])
     else same.push(buffer)
     this.#bytes += length
+    while (this.#bytes > this.#bytesMax) this.#drop()
+  }
+
+  /** Returns the buffers of a size, which has been taken now. */
+  #listOf(size: number): Buffer[] | undefined {
+    const list = this.#free.get(size)
+    if (list === undefined) return undefined
+    this.#free.delete(size)
+    this.#free.set(size, list)
+    return list
+  }
+
+  #drop(): void {
+    const [size, list] = this.#free.entries().next().value!
+    if (list.pop() === undefined) this.#free.delete(size)
+    else this.#bytes -= size
   }
 }
 
