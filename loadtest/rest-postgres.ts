@@ -209,8 +209,9 @@ function warmUpsOf(paths: readonly string[], count: number): readonly string[] {
     .slice(0, count)
 }
 
-const emptyQuery = (path: string, length: number): string =>
-  length === 0 ? '' : (path.includes('?') ? '&' : '?') + '&'.repeat(length)
+function emptyQuery(path: string, length: number): string {
+  return length === 0 ? '' : (path.includes('?') ? '&' : '?') + '&'.repeat(length)
+}
 
 async function meanBytes({ url }: MeasuredProcess, paths: readonly string[]): Promise<number> {
   let bytes = 0
