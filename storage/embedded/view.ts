@@ -1,7 +1,7 @@
-import { ERRORS, ServiceError } from '../../src/kernel/errors.ts'
+import { ServiceError } from '../../src/kernel/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { DamagedKeys } from './damaged-keys.ts'
-import { CORRUPTION, damaged, KEY, passed, type Named } from './damaged-reads.ts'
+import { EngineReads } from './engine-reads.ts'
 import type { Level } from './level.ts'
 import { cachedFactText } from './cached-fact.ts'
 import type { CachedFact } from './cached-fact.ts'
@@ -15,10 +15,6 @@ import type { MaybePromise } from './maybe-promise.ts'
 
 /** Maximum records that the engine hands over at a time: bounds the work in one turn of the event loop. */
 const CHUNK_RECORDS_MAX = 1_000
-const CHUNK_BYTES_MAX = 128 * 2 ** 10
-
-/** The engine's encodings of `Level`, stated so that it need not copy the options of each read. */
-const FORMATS = { keyEncoding: 'buffer', valueEncoding: 'view' } as const
 
 /** Decodes the contents of a record. */
 type Decode<T> = (contents: Uint8Array) => T
@@ -37,20 +33,16 @@ export interface ScanOptions {
  */
 export class View {
   readonly head: SlotRow | null
-  readonly #level: Level
+  readonly #engine: EngineReads
   readonly #hot: RecordCache
   readonly #damaged: DamagedKeys
-  readonly #snapshot: ReturnType<Level['snapshot']>
-  readonly #pointRead: typeof FORMATS & { readonly snapshot: ReturnType<Level['snapshot']> }
   #readers = 0
   #retired = false
 
   constructor(level: Level, hot: RecordCache, damaged: DamagedKeys, head: SlotRow | null) {
-    this.#level = level
+    this.#engine = new EngineReads(level, damaged)
     this.#hot = hot
     this.#damaged = damaged
-    this.#snapshot = level.snapshot()
-    this.#pointRead = { ...FORMATS, snapshot: this.#snapshot }
     this.head = head
   }
 
@@ -92,14 +84,10 @@ export class View {
     if (this.#admits(text)) this.#hot.set(text, value, fact.weigh(value))
   }
 
-  /**
-   * The value of a key, or null. A value that is not cached is read synchronously. That takes at worst a
-   * tenth of a millisecond, if the table is not in the system's page cache. Otherwise it takes a third of the time that a
-   * read on the engine's threads costs this thread.
-   */
+  /** The value of a key, or null. A value that is not cached is read synchronously. */
   get<T>(kind: RecordKind<T>, key: Key): T | null {
     const known = this.hot(kind, key)
-    return known === undefined ? this.#found(kind, key, this.#bytes(kind, key)) : known
+    return known === undefined ? this.#found(kind, key, this.#engine.get(kind, key)) : known
   }
 
   /**
@@ -114,7 +102,7 @@ export class View {
       return this.#unpacked(kind, key, known.bytes(), decode)
     }
     if (known !== undefined) return known as T | null
-    const bytes = this.#bytes(kind, key)
+    const bytes = this.#engine.get(kind, key)
     const value = bytes === undefined ? null : this.#unpacked(kind, key, bytes, decode)
     this.#keepBytes(text, bytes)
     return value
@@ -129,7 +117,7 @@ export class View {
     const known = this.newest ? this.#hot.get(text) : undefined
     if (known instanceof Packed) return contentsOf(kind, key, known.bytes())
     if (known !== undefined) return known === null ? null : { value: known as T }
-    const bytes = this.#bytes(kind, key)
+    const bytes = this.#engine.get(kind, key)
     try {
       const contents = bytes === undefined ? null : contentsOf(kind, key, bytes)
       this.#keepBytes(text, bytes)
@@ -149,25 +137,11 @@ export class View {
 
   /** Records of a range in key order, read as they are taken. */
   async *scan<T>(kind: RecordKind<T>, range: KeyRange, options: ScanOptions): AsyncGenerator<[Key, T], void> {
-    const { reverse = false } = options
-    const iterator = this.#level.iterator({
-      ...range,
-      reverse,
-      snapshot: this.#snapshot,
-      highWaterMarkBytes: CHUNK_BYTES_MAX
-    })
-    try {
-      const chunk = Math.min(Math.max(options.expected, 1), CHUNK_RECORDS_MAX)
-      for (;;) {
-        const entries = await this.#fromEngine(kind, () => iterator.nextv(chunk))
-        this.#assertSound(kind, passed(range, entries.at(-1)?.[0], reverse))
-        if (entries.length === 0) return
-        for (const [key, bytes] of entries)
-          yield [key, this.hot(kind, key) ?? this.#found(kind, key, bytes, options.keep ?? false)!]
-      }
-    } finally {
-      await iterator.close()
-    }
+    const { reverse = false, expected, keep = false } = options
+    const chunk = Math.min(Math.max(expected, 1), CHUNK_RECORDS_MAX)
+    for await (const entries of this.#engine.entries(kind, range, reverse, chunk))
+      for (const [key, bytes] of entries)
+        yield [key, this.hot(kind, key) ?? this.#found(kind, key, bytes, keep)!]
   }
 
   /** The first record of a range, or the last one with `reverse`; null for an empty range. */
@@ -179,7 +153,7 @@ export class View {
   /** The range without its first `count` keys, or with `reverse` its last; null if it has no more. No value is read. */
   async without(range: KeyRange, count: number, reverse: boolean): Promise<KeyRange | null> {
     if (count === 0) return range
-    const skipped = await this.#keys(range, { reverse, limit: count })
+    const skipped = await this.#engine.keys(range, { reverse, limit: count })
     const last = skipped.at(-1)
     if (last === undefined || skipped.length < count) return null
     return reverse ? { gte: range.gte, lt: last } : { gte: keyAfter(last), lt: range.lt }
@@ -187,18 +161,18 @@ export class View {
 
   /** The last key of a range; null for an empty range. */
   async lastKey(range: KeyRange): Promise<Key | null> {
-    const [key] = await this.#keys(range, { reverse: true, limit: 1 })
+    const [key] = await this.#engine.keys(range, { reverse: true, limit: 1 })
     return key ?? null
   }
 
   /** The last keys of a range, the last one first. */
   lastKeys(range: KeyRange, limit: number): Promise<Key[]> {
-    return this.#keys(range, { reverse: true, limit })
+    return this.#engine.keys(range, { reverse: true, limit })
   }
 
   /** The keys of a range: all of one that is known to be short, or the first `limit`. */
   keys(range: KeyRange, limit = -1): Promise<Key[]> {
-    return this.#keys(range, { reverse: false, limit })
+    return this.#engine.keys(range, { reverse: false, limit })
   }
 
   /** Decodes the bytes of a key. If they are not its record, that counts as damage from then on. */
@@ -213,29 +187,11 @@ export class View {
     }
   }
 
-  async #keys(range: KeyRange, options: { reverse: boolean; limit: number }): Promise<Key[]> {
-    const query = { ...range, ...options, snapshot: this.#snapshot }
-    const keys = await this.#fromEngine(KEY, () => this.#level.keys(query).all())
-    const isCut = keys.length === options.limit
-    this.#assertSound(KEY, passed(range, isCut ? keys.at(-1) : undefined, options.reverse))
-    return keys
-  }
-
   /** Caches the bytes that the engine has of a key; undefined if it has none. */
   #keepBytes(text: string, bytes: Uint8Array | undefined): void {
     if (!this.#admits(text)) return
     if (bytes === undefined) this.#hot.set(text, null, 0)
     else this.#hot.set(text, new Packed(bytes), bytes.length)
-  }
-
-  #bytes(kind: Named, key: Key): Uint8Array<ArrayBuffer> | undefined {
-    const damage = this.#damaged.at(key)
-    if (damage !== null) throw damaged(kind, damage)
-    try {
-      return this.#level.getSync<Key, Uint8Array<ArrayBuffer>>(key, this.#pointRead)
-    } catch (cause) {
-      throw this.#unreadable(kind, cause)
-    }
   }
 
   /** Reads the values that were not cached. */
@@ -246,11 +202,7 @@ export class View {
     keep: boolean
   ): Promise<(T | null)[]> {
     const cold = keys.filter((_, i) => values[i] === undefined)
-    for (const key of cold) {
-      const damage = this.#damaged.at(key)
-      if (damage !== null) throw damaged(kind, damage)
-    }
-    const read = await this.#fromEngine(kind, () => this.#level.getMany(cold, { snapshot: this.#snapshot }))
+    const read = await this.#engine.getMany(kind, cold)
     let next = 0
     return values.map((known) => {
       if (known !== undefined) return known
@@ -280,30 +232,7 @@ export class View {
     return this.newest && this.#hot.admits(text)
   }
 
-  async #fromEngine<T>(kind: Named, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read()
-    } catch (cause) {
-      throw this.#unreadable(kind, cause)
-    }
-  }
-
-  #unreadable(kind: Named, cause: unknown): ServiceError {
-    const what = `${kind.name} cannot be read`
-    if (cause instanceof Error && 'code' in cause && cause.code === CORRUPTION)
-      this.#damaged.meet(`${what}: ${cause.message}`)
-    return new ServiceError(ERRORS.STORAGE_UNAVAILABLE, what, { cause })
-  }
-
-  /** Throws if a range of keys that was read contains damaged ones. */
-  #assertSound(kind: Named, range: KeyRange): void {
-    const damage = this.#damaged.within(range)
-    if (damage !== null) throw damaged(kind, damage)
-  }
-
   #closeWhenUnused(): void {
-    if (!this.#retired || this.#readers > 0) return
-    // A snapshot that cannot be closed ends with the engine.
-    this.#snapshot.close().catch(() => undefined)
+    if (this.#retired && this.#readers === 0) this.#engine.close()
   }
 }

@@ -19,7 +19,7 @@ import { sampleCandle } from '../../storage/test/sample-pairs.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { randomRuns } from '../random-runs.ts'
 import { withRawStore } from './embedded-directory.ts'
-import { countSearches } from './engine-reads.ts'
+import { countSearches } from './engine-calls.ts'
 
 const [mint, cash] = [sampleMint(0), sampleCash(0)]
 const START = 1_760_000_400
