@@ -1,4 +1,4 @@
-import { answerMemory } from './answer-memory.ts'
+import { renderingMemory } from './rendering-memory.ts'
 
 /** Bytes that a text begins with: most pages of 100 trades fit. */
 const FIRST_BYTES = 192 * 1024
@@ -12,7 +12,7 @@ const FILLED_MIN = 3 / 4
  * engine takes from the system for each. A text ends with `take` or `close`.
  */
 export class GatheredText {
-  #memory = answerMemory.take(FIRST_BYTES)
+  #memory = renderingMemory.take(FIRST_BYTES)
   #length = 0
   #isAscii = true
 
@@ -34,10 +34,10 @@ export class GatheredText {
     this.#length += written
   }
 
-  /** Ends the text. Returns memory that begins with its bytes, and is little larger; its owner gives it to `answerMemory`. */
+  /** Ends the text. Returns memory that begins with its bytes, and is little larger; its owner gives it to `renderingMemory`. */
   take(): Buffer {
     if (this.#length >= FILLED_MIN * this.#memory.length) return this.#memory
-    const memory = answerMemory.take(this.#length)
+    const memory = renderingMemory.take(this.#length)
     memory.set(this.bytes)
     this.close()
     return memory
@@ -45,13 +45,13 @@ export class GatheredText {
 
   /** Ends the text. */
   close(): void {
-    answerMemory.give(this.#memory)
+    renderingMemory.give(this.#memory)
   }
 
   #grow(length: number): void {
-    const grown = answerMemory.take(2 * length)
+    const grown = renderingMemory.take(2 * length)
     grown.set(this.bytes)
-    answerMemory.give(this.#memory)
+    renderingMemory.give(this.#memory)
     this.#memory = grown
   }
 }

@@ -2,7 +2,7 @@ import { createCipheriv, hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { ServerResponse } from 'node:http'
-import { answerMemory } from './answer-memory.ts'
+import { renderingMemory } from './rendering-memory.ts'
 import type { Fields } from './fields.ts'
 import type { GatheredText } from './gathered-text.ts'
 
@@ -103,7 +103,7 @@ export class Rendering {
   #recycleSoon(): void {
     setImmediate(() => {
       if (this.#users > 0 || this.#memory === null) return
-      answerMemory.give(this.#memory)
+      renderingMemory.give(this.#memory)
       this.#memory = null
       this.#payload = null
     })

@@ -4,4 +4,4 @@ import { RecycledBuffers } from '../memory/recycled-buffers.ts'
 const RECYCLED_BYTES_MAX = 8 * 2 ** 20
 
 /** The memory of long answers, in the making and made. */
-export const answerMemory = new RecycledBuffers(RECYCLED_BYTES_MAX)
+export const renderingMemory = new RecycledBuffers(RECYCLED_BYTES_MAX)
