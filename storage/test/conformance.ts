@@ -3,6 +3,7 @@ import { testActivity } from './conformance/activity.ts'
 import { testAgreement } from './conformance/agreement.ts'
 import { testAmendments } from './conformance/amendments.ts'
 import { testBlocks } from './conformance/blocks.ts'
+import { testCandleEdits } from './conformance/candle-edits.ts'
 import { testCandles } from './conformance/candles.ts'
 import { testCoverage } from './conformance/coverage.ts'
 import { testDocumentAgreement } from './conformance/document-agreement.ts'
@@ -37,6 +38,7 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('tokens, pools, curves and totals', (t) => testRegistry(t, open))
   t.test('retention', (t) => testRetention(t, open))
   t.test('genesis and gaps', (t) => testCoverage(t, open))
+  t.test('candles that are put and removed', (t) => testCandleEdits(t, open))
   t.test('amendments and kept blocks', (t) => testAmendments(t, open))
   t.test('durability', (t) => testDurability(t, open))
   t.test('random blocks agree with plain lists on every query', (t) => testAgreement(t, open))
@@ -46,6 +48,7 @@ export function storageConformance(t: Test, open: OpenForTest): void {
 export function archiveConformance(t: Test, open: OpenForTest): void {
   t.test('groups of blocks', (t) => testGroups(t, open))
   t.test('trades and pool events', (t) => testRows(t, open))
+  t.test('candles that are put and removed', (t) => testCandleEdits(t, open))
   t.test('amendments and kept blocks', (t) => testAmendments(t, open))
 }
 
