@@ -18,6 +18,7 @@ import { reported, writeResult } from './result.ts'
 import { scenariosOf } from './scenarios.ts'
 import { ranked } from './served-market.ts'
 import { HEADERS } from './service-process.ts'
+import { median } from './median.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -103,9 +104,6 @@ async function pages(isArchived: boolean): Promise<Pages> {
   }
   return results
 }
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 
 try {
   const rows = await imported()

@@ -31,6 +31,7 @@ import { holderReading } from './holder-reading.ts'
 import { reported, writeResult } from './result.ts'
 import { searchedNames } from './searched-names.ts'
 import { accountMint, accountOf, accountOwner, MINT, OWNER, PROGRAM, SLOT } from './token-accounts.ts'
+import { median } from './median.ts'
 
 const HELP = `Usage: node --expose-gc loadtest/call-costs.ts [--small]
 
@@ -151,10 +152,6 @@ async function measured(
       if (round > 0) (times[name] ??= []).push(reported(name, (user + system) / 1_000 / count))
     }
   return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)]))
-}
-
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1]!
 }
 
 /** Commits trades of a token, and returns its address. */

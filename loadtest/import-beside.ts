@@ -22,6 +22,7 @@ import { giveServersCore, leaveServersACore } from './cores.ts'
 import { feel, restVictim, type Felt } from './neighbours/victims.ts'
 import { reported, writeResult } from './result.ts'
 import { ADMIN_KEY, startService, WITHOUT_LIMITS } from './service-process.ts'
+import { median } from './median.ts'
 
 const { values } = parseArgs({
   options: {
@@ -114,10 +115,9 @@ try {
   }
   await killed(child)
   importing = null
-  const median = (side: 'alone' | 'beside'): number =>
-    turns.map((turn) => turn[side].p99_ms).toSorted((a, b) => a - b)[Math.floor(turns.length / 2)]!
+  const medianOf = (side: 'alone' | 'beside'): number => median(turns.map((turn) => turn[side].p99_ms))
   // The p99 of one turn without an import varies by a factor of two.
-  const ratio = median('beside') / median('alone')
+  const ratio = medianOf('beside') / medianOf('alone')
   const isWhole = turns.every(({ alone, beside }) => alone.failures + beside.failures === 0)
   await writeResult('import-beside', {
     ...{ seconds, rows, server_has_a_core: isApart },

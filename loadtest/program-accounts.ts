@@ -47,6 +47,7 @@ import {
   SLOT
 } from './token-accounts.ts'
 import { reported, writeResult } from './result.ts'
+import { median } from './median.ts'
 
 const HELP = `Usage: node --expose-gc loadtest/program-accounts.ts [--small]
 
@@ -242,10 +243,6 @@ async function checked<T>(ask: (by: T) => Promise<number>, by: T, found: number)
   const rows = await ask(by)
   if (rows !== found) throw new Error(`${rows} accounts in place of ${found}`)
   return performance.now() - began
-}
-
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1]!
 }
 
 /** Resolves with the duration of an operation in seconds. */

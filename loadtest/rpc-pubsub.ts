@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { reported, writeResult } from './result.ts'
 import { Audience } from './rpc/audience.ts'
-import { median } from './series.ts'
+import { median } from './median.ts'
 
 const [kind = 'localnet', clientsText = '1000', roundsText = '3', secondsText = '5'] = process.argv.slice(2)
 const clients = Number(clientsText)

@@ -24,7 +24,7 @@ import { ADMIN_KEY, SETTINGS, WITHOUT_LIMITS } from './service-process.ts'
 import { closedLoop, type Bodies } from './rpc/closed-loop.ts'
 import { startNginx } from './rpc/nginx.ts'
 import { countBlocks, readBlocks } from './rpc/long-answers.ts'
-import { median } from './series.ts'
+import { median } from './median.ts'
 
 const [roundsText = '3', secondsText = '4'] = process.argv.slice(2)
 const rounds = Number(roundsText)

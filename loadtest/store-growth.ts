@@ -14,6 +14,7 @@ import { ensureMarketStore, type MarketStore } from './market-store.ts'
 import { reported, writeResult } from './result.ts'
 import { ranked, serveMarket } from './served-market.ts'
 import { workingCopy } from './working-copy.ts'
+import { median } from './median.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -66,9 +67,6 @@ async function costOn(store: Store): Promise<Cost> {
     rmSync(copy, { recursive: true, force: true })
   }
 }
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 
 const costs = new Map(stores.map((store): [Store, Cost[]] => [store, []]))
 for (let round = 0; round < rounds; round++)

@@ -17,7 +17,7 @@ import { Receiving, type Received } from './stream/receiving.ts'
 import { findNats, millrace, nats, plainWs, type Side } from './stream/sides.ts'
 import { channelNamed, FIRST_SLOT, OFFSETS, type Kind } from './stream/trades.ts'
 import { reported, writeResult } from './result.ts'
-import { median } from './series.ts'
+import { median } from './median.ts'
 
 const [binary = findNats() ?? '', roundsText = '3', ...sizes] = process.argv.slice(2)
 const rounds = Number(roundsText)

@@ -8,7 +8,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { cursorAt } from '../src/market/cursor.ts'
 import { writeResult } from './result.ts'
-import { median } from './series.ts'
+import { median } from './median.ts'
 import { Receiving, type Received } from './stream/receiving.ts'
 import { millrace } from './stream/sides.ts'
 import { channelNamed, FIRST_SLOT, OFFSETS, OTHER_TOKEN, VENUE } from './stream/trades.ts'

@@ -4,6 +4,7 @@ import { startMeasured, type MeasuredProcess } from '../measured-process.ts'
 import { askNode, lostAndTwice, receiptsOf } from './receipts.ts'
 import type { SendingService } from './service.ts'
 import { keyOf, transfers } from './transfers.ts'
+import { median } from '../median.ts'
 
 const BAR = 0.5
 const CONNECTIONS = 30
@@ -14,8 +15,6 @@ interface Round {
   readonly per_wall: number
   readonly per_cpu: number
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 /**
  * Measures sends a second, verified and stored, alternately with a bare route that verifies the signature and forwards. A

@@ -1,6 +1,7 @@
 import type { Cost } from './engine-process.ts'
 import type { Plan } from './plan.ts'
 import { Side } from './side.ts'
+import { median } from '../median.ts'
 
 const BAR = 0.7
 const WEBHOOKS = 1_000
@@ -15,8 +16,6 @@ interface Round {
   readonly per_cpu: number
   readonly per_wall: number
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 /** Measures deliveries to receivers that answer at once, alternately with a bare loop that sends equal bodies. */
 export async function measureThroughput(rounds: number, hasCore: boolean, nodeArgs: readonly string[] = []) {

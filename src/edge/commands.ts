@@ -29,8 +29,8 @@ export const EDGE_COMMANDS: Commands = {
       if (isMemoryTight(invocation.config)) {
         ;(await import('../kernel/memory/small-heap.ts')).keepYoungHeapSmall()
         ;(await import('../kernel/memory/late-compilation.ts')).compileLate()
-        ;(await import('../kernel/memory/free-memory.ts')).shareArenas()
       }
+      ;(await import('../kernel/memory/free-memory.ts')).shareArenas()
       const { serve } = await import('./commands/serve.ts')
       if (child === undefined) return serve(invocation)
       const [{ ParentLink }, { systemPorts }] = await Promise.all([

@@ -75,7 +75,7 @@ export async function serve(
     onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
     onListening: (bound) => {
       port = bound
-      if (isMemoryTight(config)) slowHeapGrowth()
+      slowHeapGrowth(isMemoryTight(config))
       if (parent === null) stdout(`listening on http://${urlHost(config.host)}:${port}`)
       else parent.say({ millrace: 'listening', port })
     },
