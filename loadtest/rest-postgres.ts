@@ -52,8 +52,6 @@ const WARM_UPS = 12_000
  */
 const WARM_UPS_MORE = 150
 const rounds = Number(values.rounds ?? (values.small === true ? 1 : 4))
-/** Prices of tokens whose records are in memory, as they are after a trade: a block's records are cached as it is stored. */
-const IN_MEMORY = 'price after a trade'
 /** Rows that a list must have. */
 const PAGE = 100
 const FIELDS = 'ts,event,price,amount_usd,trader'
@@ -101,7 +99,6 @@ try {
   const known = priced.filter((mint) => pricedNow.has(pubkeyToBase58(mint)))
   const scenarios: Readonly<Record<string, readonly string[]>> = {
     price: known.map((mint) => `${token(mint)}/price`),
-    [IN_MEMORY]: known.map((mint) => `${token(mint)}/price`),
     'trades 100': listed.map((mint) => `${token(mint)}/trades?limit=${PAGE}`),
     'trades 100 of five fields': listed.map((mint) => `${token(mint)}/trades?limit=${PAGE}&fields=${FIELDS}`),
     'wallet trades 100': wallets.map(
@@ -114,7 +111,7 @@ try {
   const figures: Record<string, object> = {}
   for (const [name, paths] of Object.entries(scenarios)) {
     if (only !== undefined && !only.includes(name)) continue
-    figures[name] = await measureScenario(paths, peer, name === IN_MEMORY)
+    figures[name] = await measureScenario(paths, peer)
     console.error(name, JSON.stringify(figures[name]))
   }
   const result = {
@@ -149,15 +146,8 @@ async function addressesWith(
   return found
 }
 
-/**
- * Measures both sides in turn, each URL once. The other tokens or wallets warm up. With `isInMemory`, so do the same tokens, twice:
- * a record is cached from its second read on.
- */
-async function measureScenario(
-  paths: readonly string[],
-  peer: MeasuredProcess,
-  isInMemory: boolean
-): Promise<object> {
+/** Measures both sides in turn, each URL once. The other tokens or wallets warm up. */
+async function measureScenario(paths: readonly string[], peer: MeasuredProcess): Promise<object> {
   const step = Math.max(2, Math.ceil(paths.length / (urls / 2)))
   const measured = paths.filter((_, n) => n % step === 0)
   const others = paths.filter((_, n) => n % step > 0)
@@ -172,9 +162,8 @@ async function measureScenario(
       const service: MeasuredProcess = { ...started, cpuMs: () => started.threadsCpuMs() }
       const warming = warmUpsOf(others, WARM_UPS + WARM_UPS_MORE * round)
       bytes = await meanBytes(service, warming)
-      const same = isInMemory ? warmUpsOf(measured, 3 * measured.length).slice(measured.length) : []
       for (const side of [service, peer]) {
-        await measure(side, { headers: HEADERS, paths: spread([...warming, ...same]), seconds: 'once' })
+        await measure(side, { headers: HEADERS, paths: spread(warming), seconds: 'once' })
         const found = await measure(side, { headers: HEADERS, paths: spread(measured), seconds: 'once' })
         ;(side === service ? ours : theirs).push(found)
       }

@@ -60,7 +60,7 @@ export const MEASURED = {
     ...(['stream-hour', 'memory_mib', 'second_half', 'held_after_a_collection', 'external', 'last'] as const)
   ),
   pageMicros: of(
-    1108,
+    655.4,
     ...(['rest', 'endpoints', 'trades 100', 'live', 'skewed', 'cpu_us_a_request', 'millrace'] as const)
   ),
   deliveryMicros: of(55.26, 'stream-fanout', 'price', 0, 'bursts', '1', 'cpu_us_a_delivery', 'millrace'),
@@ -88,7 +88,7 @@ export const MEASURED = {
   observersMs: of(0.1189, 'holder-blocks', 'changes', 'added_ms'),
   holderLists: of(20, 'holder-blocks', 'lists'),
   blockMints: of(31, 'account-ingest', 'rolled_mints'),
-  rpcReadMicros: of(46.33, 'rpc', 'validator', 'requests', 'without_cache', 'cpuMicros', 0)
+  rpcReadMicros: of(33.22, 'rpc', 'validator', 'requests', 'without_cache', 'cpuMicros', 0)
 } as const satisfies Readonly<Record<string, Measured>>
 
 export type MeasuredName = keyof typeof MEASURED
