@@ -40,6 +40,10 @@ export interface Wallet {
 }
 
 const WITHIN_MS = 300_000
+/** Times that a transaction is sent, each time with a new blockhash. */
+const TRIES = 5
+/** Blocks for which a blockhash is valid; the faucet takes one that is newer than the caller's. */
+const VALID_BLOCKS = 150
 /** Interval in milliseconds between queries of a status: longer than most notifications take. */
 const QUERY_MS = 2_000
 const MINT_BYTES = 82
@@ -62,27 +66,40 @@ export async function walkThrough(
   const payer = Keypair.generate()
   const [owner, receiver] = [payer.publicKey, Keypair.generate().publicKey]
   const flows: Flow[] = []
-  const landed = async (name: string, signature: string, told: Promise<unknown>): Promise<void> => {
-    const err = await told
-    flows.push({ name, signature, slot: await slotOf(connection, signature), err })
+  /** Sends until a transaction lands: a starved node drops some, and their blockhash expires. */
+  const landed = async (name: string, send: Send): Promise<void> => {
+    for (let tries = 1; ; tries++) {
+      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed')
+      const { signature, told } = await send(blockhash, (signature, later = 0) => {
+        const told = outcome(connection, signature, lastValidBlockHeight + later)
+        told.catch(() => undefined)
+        return { signature, told }
+      })
+      try {
+        const err = await told
+        flows.push({ name, signature, slot: await slotOf(connection, signature), err })
+        return
+      } catch (error) {
+        if (!(error instanceof Expired) || tries === TRIES) throw error
+      }
+    }
   }
-  const land = async (
+  const land = (
     name: string,
     instructions: TransactionInstruction[],
     signers: readonly Keypair[] = [payer],
     table?: AddressLookupTableAccount
-  ): Promise<void> => {
-    const { blockhash } = await connection.getLatestBlockhash('confirmed')
-    const transaction = signed(instructions, signers, blockhash, table)
-    const signature = encodeBase58(transaction.signatures[0]!)
-    const told = outcome(connection, signature)
-    told.catch(() => undefined)
-    await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-    await landed(name, signature, told)
-  }
+  ): Promise<void> =>
+    landed(name, async (blockhash, followed) => {
+      const transaction = signed(instructions, signers, blockhash, table)
+      const sent = followed(encodeBase58(transaction.signatures[0]!))
+      await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+      return sent
+    })
 
-  const airdrop = await connection.requestAirdrop(owner, 100 * LAMPORTS_PER_SOL)
-  await landed('airdrop', airdrop, outcome(connection, airdrop))
+  await landed('airdrop', async (_, followed) =>
+    followed(await connection.requestAirdrop(owner, 100 * LAMPORTS_PER_SOL), VALID_BLOCKS)
+  )
   await land('transfer', [payTo(payer, receiver, LAMPORTS_PER_SOL)])
   const mint = Keypair.generate()
   const [from, to] = [associatedAccount(owner, mint.publicKey), associatedAccount(receiver, mint.publicKey)]
@@ -140,8 +157,20 @@ export function moveTokens(
   return transferChecked(tokens, mint, associatedAccount(receiver, mint), payer.publicKey, amount, DECIMALS)
 }
 
-/** Resolves with the error of a transaction at its confirmation, or null. */
-type OutcomeOf = (connection: Connection, signature: string) => Promise<unknown>
+/** Rejects a transaction that is in no block while its blockhash is valid. */
+class Expired extends Error {}
+
+/** Resolves with the error of a transaction at its confirmation, or null. May reject with `Expired`. */
+type OutcomeOf = (connection: Connection, signature: string, lastValidBlockHeight: number) => Promise<unknown>
+
+/** A transaction on its way, and its outcome. */
+interface Sent {
+  readonly signature: string
+  readonly told: Promise<unknown>
+}
+
+/** Sends a transaction that is valid for some blocks more than its caller's blockhash, and has `followed` wait for its outcome. */
+type Send = (blockhash: string, followed: (signature: string, later?: number) => Sent) => Promise<Sent>
 
 /** The outcome as the subscription to the signature reports it. */
 function notifiedOutcome(connection: Connection, signature: string): Promise<unknown> {
@@ -161,17 +190,24 @@ function notifiedOutcome(connection: Connection, signature: string): Promise<unk
 
 /**
  * The outcome as the subscription or the status reports it, whichever is first, as web3.js itself confirms. For a node of
- * others on a starved machine: it may lose a notification.
+ * others on a starved machine: it may lose a notification, or the transaction. Rejects with `Expired` then.
  */
-export async function reportedOutcome(connection: Connection, signature: string): Promise<unknown> {
+export async function reportedOutcome(
+  connection: Connection,
+  signature: string,
+  lastValidBlockHeight: number
+): Promise<unknown> {
   let isOver = false
   const queried = async (): Promise<unknown> => {
     for (;;) {
       await delay(QUERY_MS)
       if (isOver) return null
-      const { value } = await connection.getSignatureStatus(signature)
+      // The height is asked before: a status that is missing after the last valid block stays so.
+      const height = await connection.getBlockHeight('confirmed')
+      const { value } = await connection.getSignatureStatus(signature, { searchTransactionHistory: true })
       const reached = value?.confirmationStatus
       if (reached === 'confirmed' || reached === 'finalized') return value!.err
+      if (value === null && height > lastValidBlockHeight) throw new Expired(`${signature} has expired`)
     }
   }
   try {

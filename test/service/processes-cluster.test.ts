@@ -102,7 +102,8 @@ testWithFixtures(t, 'processes of one machine', (t) =>
           [1, 2, 3, 4],
           'one answer has the metrics of all'
         )
-        t.match((await service.get('/v1/admin/fleet')).body.data.length, 4)
+        const fleet = async (): Promise<number> => (await service.get('/v1/admin/fleet')).body.data.length
+        await until(async () => (await fleet()) === 4, 'the fleet has all')
         await until(async () => (await slotOf(service)) > FIRST_SLOT + 4, 'blocks are served')
 
         const caller = new Caller(service)

@@ -64,10 +64,12 @@ export class RoundRobin {
   }
 
   async #forward(path: string, key: unknown): Promise<{ readonly status: number; readonly body: string }> {
+    // A process that is added meanwhile would shift the turns, and one would be passed over.
+    const backends = [...this.#backends]
     const first = this.#next++
     const said: string[] = []
-    for (let tries = 0; tries < this.#backends.length; tries++) {
-      const backend = this.#backends[(first + tries) % this.#backends.length]!
+    for (let tries = 0; tries < backends.length; tries++) {
+      const backend = backends[(first + tries) % backends.length]!
       if (!(await this.#isReady(backend))) {
         // Another request may ask again meanwhile.
         said.push(`${backend.url} said ${backend.said}`)
