@@ -23,6 +23,9 @@ export interface OpenSeries {
   readonly firstPages: FirstPages
 }
 
+/** The series of a pair that has none. */
+export const NO_SERIES: OpenSeries = { newest: {}, firstPages: {} }
+
 /** Added to the code of an interval that has a first page. */
 const BOUNDED = 128
 

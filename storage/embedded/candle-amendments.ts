@@ -4,15 +4,13 @@ import { INTERVALS } from '../../src/market/rows.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import { candlePageKind } from '../codec/candle.ts'
 import { pageAt } from '../codec/candle-pages.ts'
-import { lowerFirstPages, openSeriesKind, type OpenSeries } from '../codec/open-candles.ts'
+import { lowerFirstPages, NO_SERIES, openSeriesKind } from '../codec/open-candles.ts'
 import { candlePageKey, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import { knownPages } from './candle-pages.ts'
 import { stageCandles } from './candle-staging.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
-
-const NO_SERIES: OpenSeries = { newest: {}, firstPages: {} }
 
 /** Replaces candles with the same times, and removes others from their series. */
 export async function amendCandles(

@@ -3,7 +3,7 @@ import { bucketAt } from '../../src/market/candles.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import { candlePageKind, candlesIn } from '../codec/candle.ts'
 import { PAGE_BUCKETS, pageAt, takeNewest } from '../codec/candle-pages.ts'
-import { openSeriesKind, type OpenSeries } from '../codec/open-candles.ts'
+import { NO_SERIES, openSeriesKind, type OpenSeries } from '../codec/open-candles.ts'
 import type { CandleRange } from '../port.ts'
 import { amendCandles } from './candle-amendments.ts'
 import { knownPages, type KnownPages } from './candle-pages.ts'
@@ -43,7 +43,7 @@ export function candleTable(database: Database): RecordTable<'candles'> {
 }
 
 function candleAt(view: View, series: Series, ts: number): Candle | null {
-  const newest = seriesOf(view, series)?.newest[series.interval]
+  const newest = seriesOf(view, series).newest[series.interval]
   if (newest === undefined || ts > newest.ts) return null
   if (ts === newest.ts) return newest
   const page = view.get(candlePageKind, candlePageKey(keyOf(series), pageAt(series.interval, ts)))
@@ -52,20 +52,13 @@ function candleAt(view: View, series: Series, ts: number): Candle | null {
 
 function rangeOf(view: View, series: Series, range: CandleRange): MaybePromise<Candle[]> {
   const { interval } = series
-  const open = seriesOf(view, series)
-  const newest = open?.newest[interval] ?? null
-  if (
-    open === null ||
-    newest === null ||
-    range.limit <= 0 ||
-    range.to <= range.from ||
-    newest.ts < range.from
-  )
-    return []
+  const { newest: open, firstPages } = seriesOf(view, series)
+  const newest = open[interval]
+  if (newest === undefined || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
   const found = newest.ts < range.to ? [newest] : []
   if (found.length >= range.limit) return found
   const pages = {
-    first: Math.max(pageAt(interval, range.from), open.firstPages[interval] ?? 0),
+    first: Math.max(pageAt(interval, range.from), firstPages[interval] ?? 0),
     last: pageAt(interval, Math.min(range.to - 1, newest.ts)),
     newest: pageAt(interval, newest.ts)
   }
@@ -179,6 +172,6 @@ function rememberPages(view: View, series: Buffer, pages: Pages, seen: KnownPage
 
 const keyOf = ({ mint, cash, interval }: Series): Buffer => seriesKey(mint, cash, interval)
 
-function seriesOf(view: View, { mint, cash }: Series): OpenSeries | null {
-  return view.get(openSeriesKind, openCandlesKey(mint, cash))
+function seriesOf(view: View, { mint, cash }: Series): OpenSeries {
+  return view.get(openSeriesKind, openCandlesKey(mint, cash)) ?? NO_SERIES
 }

@@ -33,8 +33,6 @@ export class RecycledBuffers {
       this.#bytes -= each
       return found
     }
-    // Buffers of this size are wanted, and those that come back are kept.
-    if (!this.#free.has(size)) this.#free.set(size, [])
     return Buffer.allocUnsafeSlow(size)
   }
 
