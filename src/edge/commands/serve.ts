@@ -10,6 +10,7 @@ import { StartRefused } from '../../../machines/start-refused.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import { returnFreeMemory } from '../../kernel/memory/free-memory.ts'
 import { slowHeapGrowth } from '../../kernel/memory/small-heap.ts'
+import { allocateYoung } from '../../kernel/memory/young-allocation.ts'
 import { WSOL } from '../../market/cash.ts'
 import { mixedDataRefusal, unusableDirectory } from '../../store/data-directory.ts'
 import { openAll, type Opened } from '../../store/opening.ts'
@@ -76,6 +77,7 @@ export async function serve(
     onListening: (bound) => {
       port = bound
       slowHeapGrowth(isMemoryTight(config))
+      allocateYoung()
       if (parent === null) stdout(`listening on http://${urlHost(config.host)}:${port}`)
       else parent.say({ millrace: 'listening', port })
     },
