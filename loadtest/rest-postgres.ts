@@ -149,8 +149,9 @@ async function addressesWith(
 /** Measures both sides in turn, each URL once. The other tokens or wallets warm up. */
 async function measureScenario(paths: readonly string[], peer: MeasuredProcess): Promise<object> {
   const step = Math.max(2, Math.ceil(paths.length / (urls / 2)))
-  const measured = paths.filter((_, n) => n % step === 0)
-  const others = paths.filter((_, n) => n % step > 0)
+  // In the order of their text, which mixes long and short lists: by activity, the sizes of all answers would shift together.
+  const measured = paths.filter((_, n) => n % step === 0).toSorted()
+  const others = paths.filter((_, n) => n % step > 0).toSorted()
   const ours: Measurement[] = []
   const theirs: Measurement[] = []
   const bare: Measurement[] = []

@@ -14,6 +14,8 @@ import type { View } from './view.ts'
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
 /** Maximum newer pages that a query skips. A query that begins further back finds its first page sooner by its key. */
 const SKIPPED_PAGES_MAX = 64
+/** Maximum further pages of a list that are read one by one if they are not cached. */
+const SINGLE_READS_MAX = 3
 /** Pages that are read between two turns of other work, about 40 µs each. */
 export const PAGES_PER_TURN = 64
 
@@ -48,22 +50,28 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
       : (this.#oldestInMemory(view, owner, kept) ?? this.#oldestOnDisk(view, owner, kept))
   }
 
-  #page(view: View, key: Key, unused: number): RowPage<Row> | null {
-    const decode = (contents: Uint8Array): RowPage<Row> => partialPage(this.#codec, contents, unused)
-    return view.getPage(this.#kind, key, unused === 0 ? undefined : decode)
+  /** Returns what decodes a page without the sections that the reader does not use; undefined if it uses all. */
+  #decode({ unusedBits = 0 }: Pick<RowRequest, 'unusedBits'>) {
+    if (unusedBits === 0) return undefined
+    return (contents: Uint8Array): RowPage<Row> => partialPage(this.#codec, contents, unusedBits)
   }
 
   /** A page that others name; null if it is past the retention and deleted. */
-  pageAt(view: View, key: Key, unused = 0): RowPage<Row> | null {
-    const page = this.#page(view, key, unused)
-    if (page === null && cursorOfPageKey(key) < horizonOf(view).cursor) return null
-    if (page === null) throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `a ${this.#kind.name} is missing`)
+  pageAt(view: View, key: Key, request: Pick<RowRequest, 'unusedBits'> = {}): RowPage<Row> | null {
+    const page = view.getPage(this.#kind, key, this.#decode(request))
+    if (page === null) this.#assertExpired(view, cursorOfPageKey(key))
     return page
+  }
+
+  /** Throws if a page that others name is missing, and not past the retention. */
+  #assertExpired(view: View, cursor: number): void {
+    if (cursor < horizonOf(view).cursor) return
+    throw new ServiceError(ERRORS.STORAGE_UNAVAILABLE, `a ${this.#kind.name} is missing`)
   }
 
   /** Reads from page to page back from the open one. Skips newer pages as long as they are cached. */
   #newest(view: View, owner: Pubkey, query: RowRequest): MaybePromise<Row[]> {
-    let page = this.#page(view, openPageKey(this.#list, owner), query.unusedBits ?? 0)
+    let page = view.getPage(this.#kind, openPageKey(this.#list, owner), this.#decode(query))
     const { from = Infinity } = query
     for (let skipped = 0; page !== null && page.rows[0]!.cursor >= from; skipped++) {
       if (page.older === null) return []
@@ -79,10 +87,14 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
   async #newestBelow(view: View, owner: Pubkey, query: RowRequest, from: number): Promise<Row[]> {
     const range = { gte: pageKey(this.#list, owner, 0), lt: pageKey(this.#list, owner, Math.max(from, 0)) }
     const key = await view.lastKey(range)
-    const page = key === null ? null : this.pageAt(view, key, query.unusedBits)
+    const page = key === null ? null : this.pageAt(view, key, query)
     return page === null ? [] : this.#readBackward(view, owner, page, query, [])
   }
 
+  /**
+   * Reads from page to page. Several pages that are not cached are read together, on the engine's threads: as many single reads
+   * take more time of this thread, and make the engine merge tables.
+   */
   #readBackward(
     view: View,
     owner: Pubkey,
@@ -92,12 +104,39 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
   ): MaybePromise<Row[]> {
     let page = first
     for (let read = 1; !takeNewest(rows, page, query) && page.older !== null; read++) {
-      const older = this.pageAt(view, pageKey(this.#list, owner, page.older), query.unusedBits)
+      const key = pageKey(this.#list, owner, page.older)
+      // Most lists have two pages at most.
+      const isScanned = read > 1 && this.#pagesOf(query.limit - rows.length) > SINGLE_READS_MAX
+      if (isScanned && !view.isCached(key)) return this.#scanBackward(view, owner, page.older, query, rows)
+      const older = this.pageAt(view, key, query)
       if (older === null) return rows
       page = older
       if (read === PAGES_PER_TURN)
         return yieldToEventLoop().then(() => this.#readBackward(view, owner, page, query, rows))
     }
+    return rows
+  }
+
+  /** Reads from the page that begins at a cursor back. */
+  async #scanBackward(
+    view: View,
+    owner: Pubkey,
+    newest: number,
+    query: RowRequest,
+    rows: Row[]
+  ): Promise<Row[]> {
+    const range = {
+      gte: pageKey(this.#list, owner, 0),
+      lt: keyAfter(pageKey(this.#list, owner, newest))
+    }
+    const expected = this.#pagesOf(query.limit - rows.length)
+    let next: number | null = newest
+    for await (const [key, page] of view.pagesBack(this.#kind, range, expected, this.#decode(query))) {
+      if (cursorOfPageKey(key) !== next) break
+      next = page.older
+      if (takeNewest(rows, page, query)) return rows
+    }
+    if (next !== null) this.#assertExpired(view, next)
     return rows
   }
 
@@ -121,14 +160,16 @@ export class RowPageReader<Row extends Before & { readonly cursor: number }, Bef
       const next = Math.min(Math.max(query.from, -1), CURSOR_MAX - 1) + 1
       range.gte = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, next) })) ?? first
     }
-    for await (const [, page] of view.scan(this.#kind, range, { expected: this.#pagesOf(query.limit) }))
+    // The read begins in the middle of the first page.
+    const expected = this.#pagesOf(query.limit) + 1
+    for await (const [, page] of view.scan(this.#kind, range, { expected }))
       if (takeOldest(rows, page, query)) break
     return rows
   }
 
-  /** One more than full pages would need, because the read begins in the middle of the first page. */
+  /** Full pages that have so many rows. */
   #pagesOf(rows: number): number {
-    return Math.ceil(rows / this.#pageRows) + 1
+    return Math.ceil(rows / this.#pageRows)
   }
 }
 

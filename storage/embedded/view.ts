@@ -90,22 +90,30 @@ export class View {
     return known === undefined ? this.#found(kind, key, this.#engine.get(kind, key)) : known
   }
 
+  /** Tells whether a value, or that there is none, is in memory. */
+  isCached(key: Key): boolean {
+    return this.newest && this.#hot.get(keyText(key)) !== undefined
+  }
+
   /**
    * The value of a key, as `get`, for pages: most are read once or twice, so they are cached as bytes until they are read often
    * (`Packed`). One that is not cached decoded is read by `decode`, which may leave sections of it empty.
    */
   getPage<T>(kind: RecordKind<T>, key: Key, decode?: Decode<T>): T | null {
-    const text = keyText(key)
-    const known = this.newest ? this.#hot.get(text) : undefined
-    if (known instanceof Packed) {
-      if (known.isReadOften()) return this.#cachedDecoded(kind, key, known)
-      return this.#unpacked(kind, key, known.bytes(), decode)
-    }
-    if (known !== undefined) return known as T | null
-    const bytes = this.#engine.get(kind, key)
-    const value = bytes === undefined ? null : this.#unpacked(kind, key, bytes, decode)
-    this.#keepBytes(text, bytes)
-    return value
+    const known = this.#cachedPage(kind, key, decode)
+    return known === undefined ? this.#readPage(kind, key, this.#engine.get(kind, key), decode) : known
+  }
+
+  /** Pages of a range, the last one first, read as they are taken. Each is cached and decoded as `getPage` does. */
+  async *pagesBack<T>(
+    kind: RecordKind<T>,
+    range: KeyRange,
+    expected: number,
+    decode?: Decode<T>
+  ): AsyncGenerator<[Key, T], void> {
+    for await (const entries of this.#engine.entries(kind, range, true, expected))
+      for (const [key, bytes] of entries)
+        yield [key, this.#cachedPage(kind, key, decode) ?? this.#readPage(kind, key, bytes, decode)!]
   }
 
   /**
@@ -185,6 +193,21 @@ export class View {
       if (error instanceof ServiceError) this.#damaged.meet(error.detail)
       throw error
     }
+  }
+
+  /** A page that is cached; null if its key is known to be absent, undefined if nothing is known. */
+  #cachedPage<T>(kind: RecordKind<T>, key: Key, decode?: Decode<T>): T | null | undefined {
+    const known = this.newest ? this.#hot.get(keyText(key)) : undefined
+    if (!(known instanceof Packed)) return known as T | null | undefined
+    if (known.isReadOften()) return this.#cachedDecoded(kind, key, known)
+    return this.#unpacked(kind, key, known.bytes(), decode)
+  }
+
+  /** Decodes a page that the engine has, and caches its bytes; undefined if it has none. */
+  #readPage<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array | undefined, decode?: Decode<T>): T | null {
+    const value = bytes === undefined ? null : this.#unpacked(kind, key, bytes, decode)
+    this.#keepBytes(keyText(key), bytes)
+    return value
   }
 
   /** Caches the bytes that the engine has of a key; undefined if it has none. */

@@ -10,13 +10,19 @@ const LENGTH_MAX = 2 ** 20
  * of new ones, which takes 150 ms of CPU time.
  */
 export class RecycledBuffers {
-  readonly #bytesMax: number
+  #bytesMax: number
   readonly #free = new Map<number, Buffer[]>()
   #bytes = 0
 
   /** Takes the maximum number of bytes that are kept unused. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
+  }
+
+  /** Changes the maximum number of bytes that are kept unused. */
+  limit(bytesMax: number): void {
+    this.#bytesMax = bytesMax
+    while (this.#bytes > bytesMax) this.#drop()
   }
 
   /** Bytes kept unused. */

@@ -26,6 +26,16 @@ t.test('sizes that are no longer taken make room for those that are', async (t) 
   t.not(large.includes(buffers.take(128 * KB)), true)
 })
 
+t.test('a lower limit frees at once what is above it', async (t) => {
+  const buffers = new RecycledBuffers(256 * KB)
+  const taken = Array.from({ length: 2 }, () => buffers.take(128 * KB))
+  for (const buffer of taken) buffers.give(buffer)
+  buffers.limit(128 * KB)
+  t.equal(buffers.bytes, 128 * KB)
+  buffers.take(128 * KB)
+  t.equal(buffers.bytes, 0)
+})
+
 t.test('no buffer has two users, none is too short, and what is kept has its limit', async () => {
   const steps = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 64 * KB }), fc.nat()), {
     maxLength: 60
