@@ -18,6 +18,7 @@ import { HolderBlocks } from '../src/holders/holder-blocks.ts'
 import { ListOverlay } from '../src/holders/list-overlay.ts'
 import { wholeList } from '../src/holders/list-rows.ts'
 import type { HeldBalance } from '../src/holders/row-bytes.ts'
+import { setServingHeap } from '../src/kernel/memory/serving-heap.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { loneIngester } from '../test/actors/ingest/lone-ingester.ts'
 import { readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './recorded-block.ts'
@@ -31,6 +32,7 @@ const READINGS = 20
 /** Maximum slowdown of a block, with its reading from JSON, which a source does before. */
 const BAR = 0.08
 
+setServingHeap(false)
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { small: { type: 'boolean' } } })
 const blocks = Number(positionals[0] ?? (values.small === true ? 60 : 3 * FOLD_BLOCKS))
 const text = recordedBlockText()

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { TOKEN_PROGRAM_KEYS } from '../src/accounts/token-program.ts'
 import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { ANSWER_MS } from '../src/accounts/routes/account-services.ts'
+import { setServingHeap } from '../src/kernel/memory/serving-heap.ts'
 import { mintData, tokenAccountData } from '../test/accounts/account-data.ts'
 import { block, buy, NOON, solSale } from '../test/market/world.ts'
 import { withAccountService, type AccountService } from './account-service.ts'
@@ -30,6 +31,7 @@ const PRICES_AT_ONCE = 64
 /** Maximum p99, as a multiple of that of the bare reads. */
 const BAR = 3
 
+setServingHeap(false)
 const { values } = parseArgs({
   options: { small: { type: 'boolean' }, holdings: { type: 'boolean' }, help: { type: 'boolean' } }
 })

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import type { Ingester, TakesBlocks } from '../actors/ingest/ingester.ts'
 import type { Block } from '../src/chain/transaction.ts'
 import { DecodingReport } from '../src/ingest/decoding-report.ts'
+import { setServingHeap } from '../src/kernel/memory/serving-heap.ts'
 import { WSOL } from '../src/market/cash.ts'
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
@@ -30,6 +31,7 @@ const WATCHED = 10_000
 const LIVE_RATE = LIVE.transactionsPerBlock * LIVE.blocksPerSecond
 const SLOT = RECORDED_SLOT
 
+setServingHeap(false)
 const blocks = Number(process.argv[2] ?? 600)
 const warmUp = 50
 const text = recordedBlockText()

@@ -14,6 +14,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
+import { setServingHeap } from '../src/kernel/memory/serving-heap.ts'
 import type { LedgerChange, LedgerEntry } from '../src/revenue/ledger-entry.ts'
 import { ledgerProgressIn } from '../src/revenue/ledger-progress.ts'
 import { LedgerWriter } from '../src/revenue/ledger-writer.ts'
@@ -42,6 +43,7 @@ const MINTS = 3
 /** Connections of the load on answers: a tenant that polls with two clients. */
 const CONNECTIONS = 2
 
+setServingHeap(false)
 const { values } = parseArgs({ options: { small: { type: 'boolean' } } })
 const isSmall = values.small === true
 const [blocks, slots, seconds] = isSmall ? [50, 25, 2] : [400, 250, 5]

@@ -2,6 +2,7 @@ import { aborted } from '../actors/supervision/aborted.ts'
 import type { Run } from '../actors/supervision/process.ts'
 import { configMask } from '../src/configuration.ts'
 import type { Config } from '../src/kernel/config/config.ts'
+import { setServingHeap } from '../src/kernel/memory/serving-heap.ts'
 import { createLogger } from '../src/kernel/telemetry/logger.ts'
 import type { BlockSource, SourcedBlock } from '../src/node/block-source.ts'
 import { sleep, systemPorts } from '../src/ports.ts'
@@ -40,7 +41,10 @@ export async function serveBlocks(
     version,
     source,
     onFirstKeys: () => undefined,
-    onListening: (port) => process.stdout.write(`listening on http://127.0.0.1:${port}\n`)
+    onListening: (port) => {
+      setServingHeap(false)
+      process.stdout.write(`listening on http://127.0.0.1:${port}\n`)
+    }
   })
   process.once('SIGTERM', () => void service.drain())
   await service.done

@@ -9,8 +9,7 @@ import { deploymentRefusal, configWarnings } from '../../kernel/config/deploymen
 import { StartRefused } from '../../../machines/start-refused.ts'
 import { ServiceError } from '../../kernel/errors.ts'
 import { returnFreeMemory } from '../../kernel/memory/free-memory.ts'
-import { slowHeapGrowth } from '../../kernel/memory/small-heap.ts'
-import { allocateYoung } from '../../kernel/memory/young-allocation.ts'
+import { setServingHeap } from '../../kernel/memory/serving-heap.ts'
 import { WSOL } from '../../market/cash.ts'
 import { mixedDataRefusal, unusableDirectory } from '../../store/data-directory.ts'
 import { openAll, type Opened } from '../../store/opening.ts'
@@ -76,8 +75,7 @@ export async function serve(
     onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
     onListening: (bound) => {
       port = bound
-      slowHeapGrowth(isMemoryTight(config))
-      allocateYoung()
+      setServingHeap(isMemoryTight(config))
       if (parent === null) stdout(`listening on http://${urlHost(config.host)}:${port}`)
       else parent.say({ millrace: 'listening', port })
     },

@@ -2,8 +2,8 @@
 const STEPS = 8
 /** Larger sizes that are also searched for a buffer: the answers that come and go are seldom of equal sizes. */
 const LARGER_SIZES = 2
-/** A larger buffer is not kept: answers of this size are rare. */
-const LENGTH_MAX = 2 ** 20
+/** A larger buffer is not kept: the longest lists, pages of 1,000 trades, are gathered in 3 MiB. */
+const LENGTH_MAX = 4 * 2 ** 20
 
 /**
  * Buffers that are used again. The garbage collector knows little of their size, and collects the whole heap after each 64 MB
