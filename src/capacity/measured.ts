@@ -17,7 +17,7 @@ const of = (value: number, result: string, ...path: readonly (string | number)[]
 export const MEASURED = {
   blockTransactions: of(444, 'ingest', 'transactions_a_block', 'not_votes'),
   blockTrades: of(58, 'ingest', 'transactions_a_block', 'trades'),
-  ingestMs: of(6.582, 'ingest', 'cpu_ms_a_block'),
+  ingestMs: of(5.093, 'ingest', 'cpu_ms_a_block'),
   rpcSourceMs: of(60.53, 'rpc-source', 'cpu_ms_a_block', 'millrace'),
   yellowstoneMs: of(30.19, 'yellowstone', 'cpu_ms_a_block', 'millrace_blocks'),
   rowBytes: of(478, 'capacity', 'trades', 'bytes_a_trade', 'retention'),
@@ -42,7 +42,7 @@ export const MEASURED = {
   fleetFollowGateway: of(9.642e-5, 'fleet', 'costs', 'followTrade', 'gateway'),
   fleetCqlTrade: of(0.001447, 'fleet', 'costs', 'cqlTrade'),
   fleetCqlTransaction: of(0.01298, 'fleet', 'costs', 'cqlTransaction'),
-  emptyServiceMib: of(194.9, 'program-accounts', 'resident_mib', 'empty_service', 'with_mapped_files'),
+  emptyServiceMib: of(215.9, 'program-accounts', 'resident_mib', 'empty_service', 'with_mapped_files'),
   residentMib: of(1225, 'stream-hour', 'memory_mib', 'second_half', 'resident', 'last'),
   heldHeapMib: of(
     222.6,
@@ -63,9 +63,9 @@ export const MEASURED = {
     655.4,
     ...(['rest', 'endpoints', 'trades 100', 'live', 'skewed', 'cpu_us_a_request', 'millrace'] as const)
   ),
-  deliveryMicros: of(55.26, 'stream-fanout', 'price', 0, 'bursts', '1', 'cpu_us_a_delivery', 'millrace'),
+  deliveryMicros: of(36.42, 'stream-fanout', 'price', 0, 'bursts', '1', 'cpu_us_a_delivery', 'millrace'),
   sharedDeliveryMicros: of(
-    6.267,
+    6.086,
     ...(['stream-fanout', 'price', 3, 'bursts', '1', 'cpu_us_a_delivery', 'millrace'] as const)
   ),
   connectionKib: of(14.78, 'stream-memory', 'kib_a_connection'),
@@ -79,9 +79,9 @@ export const MEASURED = {
   rebroadcastSeconds: of(30, 'transactions', 'rebroadcasts', 'seconds'),
   rebroadcasts: of(147554, 'transactions', 'rebroadcasts', 'lateness_ms', 'count'),
   signatureKib: of(4.453, 'transactions', 'rebroadcasts', 'kib_a_signature'),
-  ledgerBusyMs: of(15.76, 'ledger', 'ingest', 'busy', 'cpu_ms_a_block'),
-  ledgerAbsentMs: of(7.309, 'ledger', 'ingest', 'absent', 'cpu_ms_a_block'),
-  ledgerNoneMs: of(5.911, 'ledger', 'ingest', 'none', 'cpu_ms_a_block'),
+  ledgerBusyMs: of(13.61, 'ledger', 'ingest', 'busy', 'cpu_ms_a_block'),
+  ledgerAbsentMs: of(5.39, 'ledger', 'ingest', 'absent', 'cpu_ms_a_block'),
+  ledgerNoneMs: of(4.376, 'ledger', 'ingest', 'none', 'cpu_ms_a_block'),
   ledgerEntries: of(773, 'ledger', 'ingest', 'entries_a_block_of_busy'),
   ledgerBytes: of(119673, 'ledger', 'writes', 'bytes_a_block'),
   holderListsMs: of(1.308, 'holder-blocks', 'lists_rows', 'added_ms'),

@@ -90,7 +90,7 @@ export class View {
     return known === undefined ? this.#found(kind, key, this.#engine.get(kind, key)) : known
   }
 
-  /** Tells whether a value, or that there is none, is in memory. */
+  /** Tells whether the value of a key, or its absence, is in memory. */
   isCached(key: Key): boolean {
     return this.newest && this.#hot.get(keyText(key)) !== undefined
   }

@@ -114,7 +114,7 @@ t.test('what a block writes is answered without the engine, and the page before 
   }
 })
 
-t.test('the newest rows are read from the disk page by page, and nothing is searched for', async (t) => {
+t.test('the newest rows are read from the disk by known keys, many pages at once', async (t) => {
   const directory = t.testdir()
   const writer = await openEmbeddedStorage({ directory })
   await fill(writer)
@@ -132,7 +132,8 @@ t.test('the newest rows are read from the disk page by page, and nothing is sear
   t.strictSame(looks, {
     'the head': 0,
     '100 trades of a mint': 5,
-    '100 trades of a wallet': 14,
+    // Two of thirteen pages one by one, and the rest together.
+    '100 trades of a wallet': 4,
     'the pairs of a mint': 1
   })
 })
