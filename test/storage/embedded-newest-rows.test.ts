@@ -52,7 +52,7 @@ t.test('the newest rows of a list that is not in memory are those of the whole l
       async (of, limit, first, last) => {
         const from = first === undefined ? undefined : all[first]!
         const until = last === undefined ? undefined : all[last]!
-        const rows = await lists[of as keyof typeof lists]({
+        const rows = await lists[of]({
           order: 'desc',
           limit,
           ...(from !== undefined && { from }),
