@@ -7,6 +7,7 @@ import { pageAt } from '../codec/candle-pages.ts'
 import { lowerFirstPages, NO_SERIES, openSeriesKind } from '../codec/open-candles.ts'
 import { candlePageKey, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
+import { newestCandle, type CandlePages } from '../newest-candle.ts'
 import { knownPages } from './candle-pages.ts'
 import { stageCandles } from './candle-staging.ts'
 import type { View } from './view.ts'
@@ -55,7 +56,7 @@ class SeriesEdit {
   readonly #view: View
   readonly #series: Key
   readonly #interval: Interval
-  readonly #pages = new Map<number, Map<number, Candle>>()
+  readonly #pages: CandlePages = new Map()
 
   constructor(view: View, series: Key, interval: Interval) {
     this.#view = view
@@ -72,16 +73,16 @@ class SeriesEdit {
     if (open !== undefined) this.#pageOf(open.ts).set(open.ts, open)
     for (const candle of put) this.#pageOf(candle.ts).set(candle.ts, candle)
     for (const ts of removed) this.#pageOf(ts).delete(ts)
-    for (let last = Math.max(...this.#pages.keys()); ;) {
-      const newest = [...(this.#pages.get(last)?.values() ?? [])].sort((a, b) => b.ts - a.ts)[0]
-      if (newest !== undefined) return newest
-      const range = { gte: candlePageKey(this.#series, 0), lt: candlePageKey(this.#series, last) }
-      const stored = await this.#view.lastKey(range)
-      const changed = [...this.#pages.keys()].filter((page) => page < last)
-      last = Math.max(stored === null ? -1 : pageOfCandleKey(stored), ...changed)
-      if (last < 0) return undefined
-      this.#page(last)
-    }
+    return newestCandle(this.#pages, {
+      before: async (page) => {
+        const key = await this.#view.lastKey({
+          gte: candlePageKey(this.#series, 0),
+          lt: candlePageKey(this.#series, page)
+        })
+        return key === null ? null : pageOfCandleKey(key)
+      },
+      load: (page) => void this.#page(page)
+    })
   }
 
   /** The newest bucket is stored with those of the other intervals; the others are in pages. */

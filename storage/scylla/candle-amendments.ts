@@ -6,6 +6,7 @@ import type { OpenCandles } from '../codec/open-candles.ts'
 import { pageAt } from '../codec/candle-pages.ts'
 import { candlePageKey, keyText, seriesKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
+import { newestCandle, type CandlePages } from '../newest-candle.ts'
 import type { BucketedRecords, Place } from './bucketed-records.ts'
 import type { TableCommit } from './commit.ts'
 import type { RecordTable } from './records.ts'
@@ -40,7 +41,7 @@ export async function amendCandles(
     })
   )
   await readPages(commit, tables, edits)
-  for (const series of edits) await findNewest(commit, tables, series)
+  for (const series of edits) series.newest = await findNewest(commit, tables, series)
   await stageOpen(commit, tables, pairs, open, edits)
   await stagePages(commit, tables, edits)
 }
@@ -54,7 +55,7 @@ interface SeriesEdit {
   readonly open: Candle | undefined
   readonly put: readonly Candle[]
   readonly removed: readonly number[]
-  readonly pages: Map<number, Map<number, Candle>>
+  readonly pages: CandlePages
   /** The pages as stored. */
   readonly stored: Map<number, readonly Candle[]>
   newest: Candle | undefined
@@ -68,7 +69,7 @@ function seriesOf({ mint, cash }: Pair, open: OpenCandles, { put, remove }: Cand
     open: open[interval],
     put: put.filter((at) => at.interval === interval).map(({ candle }) => candle),
     removed: remove.filter((at) => at.interval === interval).map(({ ts }) => ts),
-    pages: new Map<number, Map<number, Candle>>(),
+    pages: new Map(),
     stored: new Map<number, readonly Candle[]>(),
     newest: undefined
   })).filter(({ put, removed }) => put.length > 0 || removed.length > 0)
@@ -95,21 +96,22 @@ async function readPages(commit: TableCommit, { pages }: CandleTables, edits: re
   }
 }
 
-/** The newest remaining candle; if the affected pages have none, it is in an earlier page. */
-async function findNewest(commit: TableCommit, { pages }: CandleTables, series: SeriesEdit): Promise<void> {
-  for (let last = Math.max(...series.pages.keys()); ;) {
-    const newest = [...(series.pages.get(last)?.values() ?? [])].sort((a, b) => b.ts - a.ts)[0]
-    if (newest !== undefined) return void (series.newest = newest)
-    const before = { gte: 0, lt: last, order: 'desc', limit: 1 } as const
-    const [stored] = await pages.range(series.owner, before)
-    const affected = Math.max(-1, ...[...series.pages.keys()].filter((page) => page < last))
-    last = Math.max(stored?.position ?? -1, affected)
-    if (last < 0) return
-    if (!series.pages.has(last)) {
-      const [page] = await pages.committed(commit, [{ owner: series.owner, position: last }])
-      take(series, last, page ?? [])
+async function findNewest(
+  commit: TableCommit,
+  { pages }: CandleTables,
+  series: SeriesEdit
+): Promise<Candle | undefined> {
+  const { owner } = series
+  return newestCandle(series.pages, {
+    async before(page) {
+      const [stored] = await pages.range(owner, { gte: 0, lt: page, order: 'desc', limit: 1 })
+      return stored?.position ?? null
+    },
+    async load(page) {
+      const [stored] = await pages.committed(commit, [{ owner, position: page }])
+      take(series, page, stored ?? [])
     }
-  }
+  })
 }
 
 async function stageOpen(

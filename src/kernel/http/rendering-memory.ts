@@ -3,8 +3,8 @@ import { RecycledBuffers } from '../memory/recycled-buffers.ts'
 /** Bytes of unused memory that is kept for further answers, in a process that does not cache answers. */
 const UNUSED_BYTES_MAX = 8 * 2 ** 20
 /**
- * Part of the memory of cached answers that is kept unused for further ones. Answers have many sizes. With 8 of 270 MiB unused,
- * every second page of a wallet needed new memory, and the whole heap was collected each second: p99 50 ms instead of 20.
+ * Part of the memory of cached answers that is kept unused for further ones. With 8 of 200 MiB, wallet pages of mixed lengths needed 10
+ * MB of new memory a second; with a tenth, they need 1.
  */
 const UNUSED_PART = 1 / 10
 
