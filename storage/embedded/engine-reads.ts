@@ -3,7 +3,8 @@ import { damageText, type DamagedKeys, type DamagedRange } from './damaged-keys.
 import { keyAfter, type Key, type KeyRange } from '../codec/keys.ts'
 import type { Level } from './level.ts'
 
-/** Maximum bytes that the engine hands over at a time: bounds the work in one turn of the event loop. */
+/** Maximum records, and their bytes, that the engine hands over at a time: bound the work in one turn of the event loop. */
+const CHUNK_RECORDS_MAX = 1_000
 const CHUNK_BYTES_MAX = 128 * 2 ** 10
 
 /** The engine's encodings of `Level`, stated so that it need not copy the options of each read. */
@@ -59,13 +60,14 @@ export class EngineReads {
     return this.#from(kind, () => this.#level.getMany([...keys], { snapshot: this.#snapshot }))
   }
 
-  /** Yields the entries of a range in key order, or backwards, in lists of at most `chunk`. */
+  /** Yields the entries of a range in key order, or backwards, in lists of as many as are `expected`, or fewer. */
   async *entries(
     kind: Named,
     range: KeyRange,
     reverse: boolean,
-    chunk: number
+    expected: number
   ): AsyncGenerator<[Key, Uint8Array][], void> {
+    const chunk = Math.min(Math.max(expected, 1), CHUNK_RECORDS_MAX)
     const iterator = this.#level.iterator({
       ...range,
       reverse,

@@ -13,9 +13,6 @@ import { contentsOf, decoded, unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
-/** Maximum records that the engine hands over at a time: bounds the work in one turn of the event loop. */
-const CHUNK_RECORDS_MAX = 1_000
-
 /** Decodes the contents of a record. */
 type Decode<T> = (contents: Uint8Array) => T
 
@@ -146,8 +143,7 @@ export class View {
   /** Records of a range in key order, read as they are taken. */
   async *scan<T>(kind: RecordKind<T>, range: KeyRange, options: ScanOptions): AsyncGenerator<[Key, T], void> {
     const { reverse = false, expected, keep = false } = options
-    const chunk = Math.min(Math.max(expected, 1), CHUNK_RECORDS_MAX)
-    for await (const entries of this.#engine.entries(kind, range, reverse, chunk))
+    for await (const entries of this.#engine.entries(kind, range, reverse, expected))
       for (const [key, bytes] of entries)
         yield [key, this.hot(kind, key) ?? this.#found(kind, key, bytes, keep)!]
   }
