@@ -111,6 +111,9 @@ export const candlePageKey = (series: Key, page: number): Key => keyAt(series, p
 /** Returns the range of the pages of a pair's series in all intervals. */
 export const candlePagesOf = (mint: Pubkey, cash: Pubkey): KeyRange => keysFrom(joined('c', mint, cash))
 
+/** Returns the range of the pages of a series. */
+export const candlePagesIn = (series: Key): KeyRange => keysFrom(series)
+
 export const pageOfCandleKey = (key: Key): number => key.readUInt32BE(key.length - 4)
 
 /** Times before 1970 and after 2106 cannot be block times: they become the nearest possible one. */

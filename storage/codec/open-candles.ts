@@ -12,8 +12,8 @@ import type { RecordKind } from './record.ts'
 export type OpenCandles = Readonly<Partial<Record<Interval, Candle>>>
 
 /**
- * The first page that a series may have, by interval: no page before it was ever written. A series that was begun without
- * one (by an earlier version, or lost and repaired) has none.
+ * The first page that a series may have, by interval: no earlier page is stored. A series that an earlier version has begun has
+ * none.
  */
 export type FirstPages = Readonly<Partial<Record<Interval, number>>>
 

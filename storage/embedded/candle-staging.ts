@@ -1,5 +1,6 @@
 import { pairKey } from '../../src/market/pairs.ts'
-import type { Candle } from '../../src/market/rows.ts'
+import { INTERVALS } from '../../src/market/rows.ts'
+import type { Candle, Interval } from '../../src/market/rows.ts'
 import type { CandleUpsert } from '../port.ts'
 import { candlePageKind } from '../codec/candle.ts'
 import { mergedPage, pageAt } from '../codec/candle-pages.ts'
@@ -11,7 +12,15 @@ import {
   type FirstPages
 } from '../codec/open-candles.ts'
 import { knownPages, withPage } from './candle-pages.ts'
-import { candlePageKey, candlePagesOf, keyText, openCandlesKey, seriesKey } from '../codec/keys.ts'
+import {
+  candlePageKey,
+  candlePagesIn,
+  candlePagesOf,
+  keyText,
+  openCandlesKey,
+  pageOfCandleKey,
+  seriesKey
+} from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
@@ -37,13 +46,21 @@ export async function stageCandles(
 }
 
 /**
- * Returns the first pages of a pair without newest candles, which it begins with the upserts. Pages may outlive the newest
- * candles if those were lost: then its first pages are unknown.
+ * Returns the first pages of a pair without newest candles, which it begins with the upserts. Pages outlive the newest candles if
+ * those are lost; then each series begins with its first page, wherever that is stored.
  */
 async function firstPagesFrom(view: View, upserts: readonly CandleUpsert[]): Promise<FirstPages> {
+  const begun = firstPagesOf(upserts)
   const { mint, cash } = upserts[0]!
-  const pages = await view.keys(candlePagesOf(mint, cash), 1)
-  return pages.length === 0 ? firstPagesOf(upserts) : {}
+  if ((await view.keys(candlePagesOf(mint, cash), 1)).length === 0) return begun
+  const first: Partial<Record<Interval, number>> = {}
+  for (const interval of INTERVALS) {
+    const page = begun[interval]
+    if (page === undefined) continue
+    const [stored] = await view.keys(candlePagesIn(seriesKey(mint, cash, interval)), 1)
+    first[interval] = stored === undefined ? page : Math.min(page, pageOfCandleKey(stored))
+  }
+  return first
 }
 
 interface PageChange {

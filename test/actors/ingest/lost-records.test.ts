@@ -18,7 +18,7 @@ const STEP = 8_000
 const BYTES = 100
 const KILLS_MAX = 6
 
-const blocks = await marketBlocks('records that are lost', 120)
+const blocks = await marketBlocks('records that are lost', 150)
 const directory = t.testdir()
 const sound = join(directory, 'sound')
 const first = await late.run(() => openEmbeddedStorage({ directory: sound }), { steps: blocks, node: blocks })
@@ -63,10 +63,14 @@ async function placesByKinds(): Promise<Map<string, Place>> {
 
 const places = await placesByKinds()
 /** Damage that loses only pool events, and damage whose losses follow from the rows of all blocks. */
-const poolEvents = places.get('pool events')!
-const [, pairs] = [...places].find(([kinds]) =>
-  /^(newest candles, )?pairs, pools(, the list of pools)?$/.test(kinds)
-)!
+const poolEvents = placeWith(/^pool events$/)
+const pairs = placeWith(/^(newest candles, )?pairs, pools(, the list of pools)?$/)
+
+function placeWith(pattern: RegExp): Place {
+  const found = [...places].find(([kinds]) => pattern.test(kinds))
+  if (found === undefined) throw new Error(`no damage loses ${pattern} of ${[...places.keys()].join('; ')}`)
+  return found[1]
+}
 
 /** Every record of a closed store by its key, except kept blocks. */
 function recordsOf(directory: string): Promise<Map<string, string>> {
@@ -141,7 +145,7 @@ t.test('records that follow from rows are made again without a node', async (t) 
 
 t.test('damage in several places is made good at once', async (t) => {
   const copy = join(directory, 'several')
-  const outcome = await repaired(copy, [pairs, poolEvents, places.get('trades by mint')!])
+  const outcome = await repaired(copy, [pairs, poolEvents, placeWith(/^trades by mint$/)])
   t.match(outcome, { startedOver: false, gaps: [{ reason: 'damaged' }] })
   const service = await serve(copy)
   t.strictSame(await gaps(service.storage), [])

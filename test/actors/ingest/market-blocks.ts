@@ -8,6 +8,10 @@ import { MissingBlocks } from '../../../src/node/missing-blocks.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import { until } from '../../until.ts'
 
+const SLOT_MS = 400
+/** The market begins before a full hour and goes on after it, so that it has candles that are no longer the newest. */
+const BEGINS_MS = Date.UTC(2026, 8, 21, 13, 59, 40)
+
 /** Returns the first blocks of a market on a localnet, as its node serves them, some slots skipped. */
 export async function marketBlocks(seed: string, count: number): Promise<Block[]> {
   const market = await openMarket(seed, count)
@@ -21,7 +25,8 @@ export async function openMarket(
   count: number
 ): Promise<{ readonly blocks: Block[]; readonly url: string; close(): Promise<void> }> {
   const { clock } = systemPorts
-  const bank = await LocalBank.open({ clock, seed, slotMs: 400 })
+  let nowMs = BEGINS_MS
+  const bank = await LocalBank.open({ clock: { ...clock, now: () => nowMs }, seed, slotMs: SLOT_MS })
   const market = new MarketSimulator({ ...BUSY_MARKET, seed }, null)
   bank.onSlot((slot, blockTime, include) => {
     for (const { transaction, accounts } of market.fill(slot, blockTime)) include(transaction, accounts)
@@ -42,6 +47,7 @@ export async function openMarket(
   })
   try {
     for (let slot = 0; bank.slot('confirmed') < count; slot++) {
+      nowMs += SLOT_MS
       if (slot % 11 === 7) bank.faults.skip(1)
       await bank.produceSlot()
     }
