@@ -1,12 +1,14 @@
 /**
  * Measures uncached answers beside an API that a user would build instead: Fastify with `pg` on PostgreSQL, which holds the
  * rows of the requested tokens and wallets with indexes by address and cursor, all in memory. Each URL is requested once;
- * other URLs warm up both sides first. The service starts anew for each round. The floor is a bare route that sends the same bytes.
+ * other URLs warm up both sides first. The service starts anew for each round. The floor is a bare route that sends the same bytes;
+ * an empty page, which is one read and no row, shows what any answer costs that is not in memory.
  * CPU time is that of all processes of a side.
  * PG_BIN names the folder of PostgreSQL's programs.
  *
  *     PG_BIN=/usr/lib/postgresql/15/bin node loadtest/rest-postgres.ts DIRECTORY [trades] [--small] [--only=NAME,…] [--urls=N]
  */
+import { createHash } from 'node:crypto'
 import { rmSync, mkdirSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -105,7 +107,11 @@ try {
       (wallet) => `/v1/wallets/${pubkeyToBase58(wallet)}/trades?limit=${PAGE}`
     ),
     'candles 300': listed.map((mint) => `${token(mint)}/candles?interval=1m&limit=300`),
-    overview: known.map(token)
+    overview: known.map(token),
+    'empty page': Array.from(
+      { length: urls },
+      (_, n) => `/v1/wallets/${addressOfNobody(n)}/trades?limit=${PAGE}`
+    )
   }
   const only = values.only?.split(',')
   const figures: Record<string, object> = {}
@@ -144,6 +150,11 @@ async function addressesWith(
   const most = Math.max(...counted.map(({ rows }) => rows))
   for (const each of counted) if (each.rows === most && found.length < urls) found.push(each.address)
   return found
+}
+
+/** Returns an address that is in no row. */
+function addressOfNobody(n: number): string {
+  return pubkeyToBase58(createHash('sha256').update(`nobody ${n}`).digest())
 }
 
 /** Measures both sides in turn, each URL once. The other tokens or wallets warm up. */
