@@ -1,4 +1,4 @@
-import type { ActivityHour, ActivityMinute, UsdPrice } from './activity-rows.ts'
+import type { ActivityHour, UsdPrice } from './activity-rows.ts'
 import { TraderUnion } from './traders.ts'
 import { windowSpan, type MintWindow } from './windows.ts'
 
@@ -65,29 +65,6 @@ export class MinuteColumns {
     this.length++
     return place
   }
-
-  /** Adds an hour given as an object. Returns false if one of its sums does not fit. */
-  addHour({ hour, priorUsd, traders, minutes }: ActivityHour): boolean {
-    this.hours.push({ hour, priorUsd, traders, first: this.length, minutes: minutes.length })
-    return minutes.every((minute) => this.#addMinute(minute))
-  }
-
-  #addMinute(minute: ActivityMinute): boolean {
-    const place = this.add()
-    const { numbers } = this
-    numbers[place + MINUTE] = minute.minute
-    numbers[place + TRADES] = minute.trades
-    numbers[place + BUYS] = minute.buys
-    numbers[place + SELLS] = minute.sells
-    numbers[place + PRICED] = minute.priced
-    numbers[place + VOLUME_MICRO_USD] = Number(minute.volumeMicroUsd)
-    numbers[place + BUY_MICRO_USD] = Number(minute.buyMicroUsd)
-    numbers[place + SELL_MICRO_USD] = Number(minute.sellMicroUsd)
-    numbers[place + VOLUME_CASH] = Number(minute.volumeCash)
-    numbers[place + OPEN_USD] = numberOf(minute.openUsd)
-    numbers[place + CLOSE_USD] = numberOf(minute.closeUsd)
-    return SUMS.every((field) => Number.isSafeInteger(numbers[place + field]!))
-  }
 }
 
 /**
@@ -141,9 +118,6 @@ export function foldColumns(
     endUsd: close
   }
 }
-
-const numberOf = (price: UsdPrice): number =>
-  price === null ? Number.NaN : price === 'unpriced' ? UNPRICED : price
 
 const priceOf = (number: number): UsdPrice =>
   Number.isNaN(number) ? null : number === UNPRICED ? 'unpriced' : number

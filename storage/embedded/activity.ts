@@ -82,12 +82,11 @@ function minutesIn(
   for (let hour = first; hour < to; hour += HOUR) {
     if (active !== undefined && !mayBeActive(active, hour)) continue
     const key = activityKey('mint', mint, hour)
-    const found = view.contents(activityKind, key)
+    const found = view.stored(activityKind, key)
     if (found === null) continue
-    const isWhole =
-      found instanceof Uint8Array
-        ? decoded(activityKind, key, () => readMinuteColumns(new ByteReader(found), found, hour, into))
-        : into.addHour(found.value)
+    const isWhole = decoded(activityKind, key, () =>
+      readMinuteColumns(new ByteReader(found), found, hour, into)
+    )
     if (!isWhole) return null
   }
   return into.hours

@@ -123,14 +123,18 @@ export class View {
     if (known instanceof Packed) return contentsOf(kind, key, known.bytes())
     if (known !== undefined) return known === null ? null : { value: known as T }
     const bytes = this.#engine.get(kind, key)
-    try {
-      const contents = bytes === undefined ? null : contentsOf(kind, key, bytes)
-      this.#keepBytes(text, bytes)
-      return contents
-    } catch (error) {
-      if (error instanceof ServiceError) this.#damaged.meet(error.detail)
-      throw error
-    }
+    const contents = bytes === undefined ? null : this.#contentsOf(kind, key, bytes)
+    this.#keepBytes(text, bytes)
+    return contents
+  }
+
+  /**
+   * The contents of a record's bytes in the engine, or null. Neither looks in memory nor caches: for records that are read once, and
+   * only some of their fields.
+   */
+  stored<T>(kind: RecordKind<T>, key: Key): Uint8Array | null {
+    const bytes = this.#engine.get(kind, key)
+    return bytes === undefined ? null : this.#contentsOf(kind, key, bytes)
   }
 
   /** The values of the keys, in their order, at once if all are cached; without `keep` no further ones are cached. */
@@ -177,6 +181,16 @@ export class View {
   /** The keys of a range: all of one that is known to be short, or the first `limit`. */
   keys(range: KeyRange, limit = -1): Promise<Key[]> {
     return this.#engine.keys(range, { reverse: false, limit })
+  }
+
+  /** Checks the bytes of a key. If they are not its record, that counts as damage from then on. */
+  #contentsOf<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): Uint8Array {
+    try {
+      return contentsOf(kind, key, bytes)
+    } catch (error) {
+      if (error instanceof ServiceError) this.#damaged.meet(error.detail)
+      throw error
+    }
   }
 
   /** Decodes the bytes of a key. If they are not its record, that counts as damage from then on. */

@@ -10,6 +10,7 @@ import { CommitFeed } from '../../src/kernel/feed/commit-feed.ts'
 import { liveWindows } from '../../src/archive/window-stores.ts'
 import { MintWindows } from '../../src/data/mint-windows.ts'
 import type { MinuteRange, Storage } from '../../storage/port.ts'
+import { addHour } from '../market/hour-columns.ts'
 import { ingest, MemoryStore } from '../market/memory-store.ts'
 import {
   anyChain,
@@ -157,7 +158,7 @@ const columnsOf = (store: MemoryStore, reads: string[] = []) => ({
   async minutesOfMint(mint: Pubkey, { from, to, active }: MinuteRange, into: MinuteColumns) {
     reads.push('columns')
     const hours = hoursOf(store, mint, { from, to, limit: 99, ...(active !== undefined && { active }) })
-    return hours.every((hour) => into.addHour(hour)) ? into.hours : null
+    return hours.every((hour) => addHour(into, hour)) ? into.hours : null
   }
 })
 
