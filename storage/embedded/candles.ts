@@ -112,8 +112,8 @@ interface Look {
 }
 
 /**
- * Reads pages one by one: a search costs as much as four such reads. Returns whether the candles are complete: not if the pages
- * are too many, or most of them do not exist.
+ * Reads pages one by one: a search costs as much as four such reads. Memory, which did not have them all, is not looked in again.
+ * Returns whether the candles are complete: not if the pages are too many, or most of them do not exist.
  */
 function byNumber(view: View, series: Buffer, pages: Pages, range: CandleRange, look: Look): boolean {
   for (let absent = 0, reads = 0; look.next >= pages.first; look.next--, reads++) {
@@ -132,11 +132,13 @@ function byNumber(view: View, series: Buffer, pages: Pages, range: CandleRange, 
   return true
 }
 
-/** A page; one that is not cached has the prices that the range uses. */
+/** A page with the prices that the range uses. */
 function candlePage(view: View, key: Key, { currency }: CandleRange): readonly Candle[] | null {
-  return currency === undefined
-    ? view.get(candlePageKind, key)
-    : view.getPage(candlePageKind, key, (contents) => candlesIn(contents, currency))
+  return view.storedPage(
+    candlePageKind,
+    key,
+    currency === undefined ? undefined : (contents) => candlesIn(contents, currency)
+  )
 }
 
 /** Searches the other pages. Returns the candles of the range, oldest first. */

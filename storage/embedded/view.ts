@@ -101,6 +101,11 @@ export class View {
     return known === undefined ? this.#readPage(kind, key, this.#engine.get(kind, key), decode) : known
   }
 
+  /** The value of a key, as `getPage`, but read from the engine even if it is cached: for pages that memory hardly has. */
+  storedPage<T>(kind: RecordKind<T>, key: Key, decode?: Decode<T>): T | null {
+    return this.#readPage(kind, key, this.#engine.get(kind, key), decode)
+  }
+
   /** Pages of a range, the last one first, read as they are taken. Each is cached and decoded as `getPage` does. */
   async *pagesBack<T>(
     kind: RecordKind<T>,
