@@ -18,6 +18,8 @@ const BYTES_MAX = 256 * 2 ** 20
 const PART_MAX = 1 / 8
 /** Estimated bytes of an answer in addition to its key and body: its entity tag, its tags and the map entries. */
 const OVERHEAD_BYTES = 1024
+/** Estimated bytes of the rows from which an answer is rendered again: a price holds 4.3 KB in all, an overview 4.9. */
+const ROWS_BYTES = 2048
 /** Gzip forms compressed at a time. */
 const PACKING_MAX = 2
 
@@ -282,8 +284,8 @@ function textRenderer(body: (headTime: number) => unknown): (headTime: number) =
 }
 
 /** Estimates the bytes of an answer, which change with its gzip form and with a new rendering. */
-function bytesOf(key: string, { rendering }: CachedAnswer): number {
-  return OVERHEAD_BYTES + 2 * key.length + rendering.size
+function bytesOf(key: string, { rendering, render }: Pick<CacheEntry, 'rendering' | 'render'>): number {
+  return OVERHEAD_BYTES + (render === null ? 0 : ROWS_BYTES) + 2 * key.length + rendering.size
 }
 
 /** Returns the slot of a head; -1 (below every slot) on an empty store. */
