@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { Keypair } from '@solana/web3.js'
+import { Keypair, type Connection } from '@solana/web3.js'
 import t, { type Test } from 'tap'
 import { decodeBase58 } from '../../src/chain/base58.ts'
 import { RealLoad } from '../node/real-load.ts'
@@ -22,6 +22,10 @@ import { storedSlots } from './stored-rows.ts'
 const SLOTS = IS_LONG ? 500 : 150
 /** Minimum number of transactions of all kinds: forty of each. */
 const TRANSACTIONS = 240
+/** Minimum number of trades that are executed. A starved node drops some of those that it accepts. */
+const TRADES = 60
+/** Maximum signatures of one request. */
+const SIGNATURES_MAX = 256
 /** 50 ms a slot, if the machine keeps up. */
 const TICKS_PER_SLOT = 8
 /** A hundred slots of a node that runs. */
@@ -109,6 +113,10 @@ testWithValidator(
       (await connection.getBlocks(first, undefined, 'confirmed')).length
     await until(async () => (await blocksSince()) >= SLOTS, `there are ${SLOTS} blocks`)
     await until(async () => load.signatures.length >= TRANSACTIONS, 'enough transactions are sent')
+    await until(
+      async () => (await executedOf(connection, load.trades)) >= TRADES,
+      'enough trades are executed'
+    )
     t.comment(`enough after ${seconds()} s`)
     await load.end()
     // By then the last transaction is in a block, or never will be.
@@ -160,7 +168,7 @@ testWithValidator(
     const expected = load.trades.filter((each) => landed.has(Buffer.from(decodeBase58(each)).toString('hex')))
     const served = market!.trades.map(({ signature }) => String(signature))
     t.same(served.toSorted(), expected.toSorted(), 'every trade is served that was executed, and no other')
-    t.ok(served.length >= 50, `${served.length} trades`)
+    t.ok(served.length >= TRADES, `${served.length} trades`)
     const kinds = kindsIn(read)
     t.comment(JSON.stringify(kinds))
     for (const [kind, count] of Object.entries(kinds)) t.ok(count >= 20, `${count} ${kind}`)
@@ -218,6 +226,15 @@ function differenceOf(texts: BlockTexts): string {
   const [first, second] = texts.map(([, text]) => text!) as [string, string]
   const at = [...first].findIndex((character, place) => character !== second[place])
   return texts.map(([name, text]) => `${name} …${text!.slice(Math.max(0, at - 60), at + 60)}…`).join(' ')
+}
+
+/** Returns the number of confirmed trades among the last ones that were sent. */
+async function executedOf(connection: Connection, trades: readonly string[]): Promise<number> {
+  const options = { searchTransactionHistory: true }
+  const { value } = await connection.getSignatureStatuses(trades.slice(-SIGNATURES_MAX), options)
+  const isExecuted = (status: (typeof value)[number]): boolean =>
+    status !== null && status.err === null && status.confirmationStatus !== 'processed'
+  return value.filter(isExecuted).length
 }
 
 /** Returns the number of transactions of each kind. */
