@@ -98,7 +98,7 @@ export class View {
    */
   getPage<T>(kind: RecordKind<T>, key: Key, decode?: Decode<T>): T | null {
     const known = this.#cachedPage(kind, key, decode)
-    return known === undefined ? this.#readPage(kind, key, this.#engine.get(kind, key), decode) : known
+    return known === undefined ? this.storedPage(kind, key, decode) : known
   }
 
   /** The value of a key, as `getPage`, but read from the engine even if it is cached: for pages that memory hardly has. */
@@ -193,8 +193,7 @@ export class View {
     try {
       return contentsOf(kind, key, bytes)
     } catch (error) {
-      if (error instanceof ServiceError) this.#damaged.meet(error.detail)
-      throw error
+      throw this.#counted(error)
     }
   }
 
@@ -205,9 +204,14 @@ export class View {
       const contents = contentsOf(kind, key, bytes)
       return decoded(kind, key, () => decode(contents))
     } catch (error) {
-      if (error instanceof ServiceError) this.#damaged.meet(error.detail)
-      throw error
+      throw this.#counted(error)
     }
+  }
+
+  /** Counts the damage that an error of decoding tells of. Returns the error. */
+  #counted(error: unknown): unknown {
+    if (error instanceof ServiceError) this.#damaged.meet(error.detail)
+    return error
   }
 
   /** A page that is cached; null if its key is known to be absent, undefined if nothing is known. */

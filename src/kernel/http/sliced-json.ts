@@ -75,7 +75,7 @@ async function writeTo(
   write('}')
 }
 
-/** Writes elements of a list, several at a time: as many as are short enough by the size of those before them. */
+/** Writes the elements of a list in groups of about `TOGETHER_CHARACTERS`, estimated from the group before. */
 function writeElements(
   write: (text: string) => void,
   elements: LateRows<unknown>,

@@ -9,7 +9,7 @@ import { systemPorts } from '../../../src/ports.ts'
 import { until } from '../../until.ts'
 
 const SLOT_MS = 400
-/** The market begins before a full hour and goes on after it, so that it has candles that are no longer the newest. */
+/** Twenty seconds before a full hour: of each interval up to an hour, the market has a newest candle and an earlier one. */
 const BEGINS_MS = Date.UTC(2026, 8, 21, 13, 59, 40)
 
 /** Returns the first blocks of a market on a localnet, as its node serves them, some slots skipped. */
