@@ -30,7 +30,7 @@ export const EDGE_COMMANDS: Commands = {
         ;(await import('../kernel/memory/small-heap.ts')).keepYoungHeapSmall()
         ;(await import('../kernel/memory/late-compilation.ts')).compileLate()
       }
-      ;(await import('../kernel/memory/free-memory.ts')).shareArenas()
+      ;(await import('../kernel/memory/allocator.ts')).holdLessFreeMemory()
       const { serve } = await import('./commands/serve.ts')
       if (child === undefined) return serve(invocation)
       const [{ ParentLink }, { systemPorts }] = await Promise.all([

@@ -6,7 +6,6 @@ import { pubkeyOfMapKey, type Pubkey } from '../chain/pubkey.ts'
  */
 export class MintNumbers {
   readonly #numbers = new Map<string, number>()
-  readonly #mints: Pubkey[] = []
   /** Map keys, the strings that `#numbers` has. */
   readonly #keys: string[] = []
   /** Number of references to each number; 0 for a free one. */
@@ -20,15 +19,14 @@ export class MintNumbers {
 
   /** Upper bound, exclusive, of all numbers assigned so far. */
   get end(): number {
-    return this.#mints.length
+    return this.#keys.length
   }
 
   /** Returns the number of a mint by its map key; assigns one, with no references, to a new mint. */
   of(mapKey: string): number {
     const known = this.#numbers.get(mapKey)
     if (known !== undefined) return known
-    const number = this.#free.pop() ?? this.#mints.length
-    this.#mints[number] = pubkeyOfMapKey(mapKey)
+    const number = this.#free.pop() ?? this.#keys.length
     this.#keys[number] = mapKey
     this.#holders[number] = 0
     this.#numbers.set(mapKey, number)
@@ -40,10 +38,11 @@ export class MintNumbers {
     return this.#numbers.get(mapKey)
   }
 
+  /** Returns the mint of a number that is in use. Throws a RangeError on one that was never assigned. */
   mint(number: number): Pubkey {
-    const mint = this.#mints[number]
-    if (mint === undefined) throw new RangeError(`no mint has the number ${number}`)
-    return mint
+    const key = this.#keys[number]
+    if (key === undefined) throw new RangeError(`no mint has the number ${number}`)
+    return pubkeyOfMapKey(key)
   }
 
   /** Returns the map key of a number that is in use. */

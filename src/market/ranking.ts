@@ -209,7 +209,7 @@ export class Ranking {
     const other = sums.microUsd(b)
     if (volume !== other) return volume > other
     const more = sums.trades(a) - sums.trades(b)
-    return more > 0 || (more === 0 && pubkeyMapKey(this.#mints.mint(a)) < pubkeyMapKey(this.#mints.mint(b)))
+    return more > 0 || (more === 0 && this.#mints.mapKey(a) < this.#mints.mapKey(b))
   }
 
   *#allMinutes(): Generator<MinuteVolumes> {
