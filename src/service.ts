@@ -5,6 +5,7 @@ import type { FirstKeys } from './access/bootstrap.ts'
 import { Capabilities } from './kernel/compose/capability.ts'
 import type { Config } from './kernel/config/config.ts'
 import { answerBytesMax, memoryBudget } from './kernel/config/memory-budget.ts'
+import { limitRenderingMemory } from './kernel/http/rendering-memory.ts'
 import { answerMemory } from './kernel/memory/answer-memory.ts'
 import type { BlockSource } from './node/block-source.ts'
 import { CLUSTER_PLACES, LOCAL_PLACES, processTurns, Turns } from './kernel/work/turns.ts'
@@ -51,7 +52,9 @@ export function startService(deps: ServiceDeps): Supervision {
   const listening = Promise.withResolvers<void>()
   let isListening = false
   const capabilities = new Capabilities<Kernel>()
+  const budget = memoryBudget(config)
   answerMemory.limit(answerBytesMax(config))
+  limitRenderingMemory(budget.making)
   const kernel: Kernel = {
     ...{ config, logger, version, ports, onFirstKeys, onLocalnet, opened, source, decoding },
     onListening: (port) => {
@@ -62,7 +65,7 @@ export function startService(deps: ServiceDeps): Supervision {
     isPortShared: deps.peers !== undefined,
     listening: listening.promise,
     metrics: createMetrics(deps.peers),
-    budget: memoryBudget(config),
+    budget,
     feed: new CommitFeed(),
     turns: new Turns(
       processTurns(ports.clock),

@@ -92,6 +92,19 @@ t.test('buffers are at most an eighth larger than needed, and no more are kept t
   )
 })
 
+t.test('a buffer for which there is no room is freed at once', async (t) => {
+  const buffers = new RecycledBuffers(250)
+  const [first, second, third, large] = [100, 100, 100, 300].map((length) => buffers.take(length))
+  for (const buffer of [first!, second!, third!, large!]) buffers.give(buffer)
+  const left = [first, second, third, large].map((buffer) => buffer!.buffer.byteLength)
+  t.strictSame(
+    left.map((bytes) => bytes > 0),
+    [true, true, false, false]
+  )
+  buffers.limit(0)
+  t.strictSame([first!.length, second!.length, buffers.bytes], [0, 0, 0])
+})
+
 /** Bytes of an answer: more than a socket takes from a response whose client does not read. */
 const BODY = 1_000_000
 const ROWS = 40

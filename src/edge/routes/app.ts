@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { Idempotency } from '../../kernel/http/idempotency.ts'
-import { cachedAnswerBytes } from '../../kernel/http/rendering-memory.ts'
 import { ResponseCache } from '../../kernel/http/response-cache.ts'
 import { countedStorage } from '../../kernel/http/counted-storage.ts'
 import type { HttpKernel, HttpParts, ShownCache } from '../../kernel/http/http-kernel.ts'
@@ -31,9 +30,7 @@ const URL_BYTES_MAX = 16 * 1024
 export function buildApp(given: HttpKernel, parts: HttpParts): FastifyInstance {
   const deps: HttpKernel = { ...given, storage: countedStorage(given.storage) }
   const nextRequestId = requestIds()
-  const { answerBytes } = deps
-  const bytesMax = answerBytes === undefined ? undefined : cachedAnswerBytes(answerBytes)
-  const responseCache = new ResponseCache(deps.feed, deps.clock, { bytesMax })
+  const responseCache = new ResponseCache(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
   const { exposed } = parts
   const socketPaths = parts.sockets.map(({ path }) => path)
   const handshakePort = new HandshakePort()

@@ -7,7 +7,9 @@ import type { Config } from './config.ts'
  */
 const PARTS = {
   /** Rendered answers of the Data API. */
-  answers: 14,
+  answers: 13,
+  /** Answers in the making, and buffers for further ones: eight of the longest lists take 2 to 5 MiB each. */
+  making: 4,
   /** Rolled activity of requested mints. */
   windows: 3,
   /** Rows of recently traded mints, for the fold. */
@@ -78,6 +80,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     role.includes('gateway') && (products === undefined || products.includes(product))
   const has: Readonly<Record<CacheName, boolean>> = {
     answers: isGateway,
+    making: isGateway,
     windows: serves('data'),
     market: role.includes('ingest'),
     records: true,

@@ -65,8 +65,9 @@ export class Rendering {
       text.close()
       return short
     }
+    const { length } = bytes
     const memory = text.take()
-    const rendering = new Rendering(memory.subarray(0, bytes.length))
+    const rendering = new Rendering(memory.subarray(0, length))
     rendering.#memory = memory
     return rendering
   }

@@ -44,11 +44,11 @@ export class RecycledBuffers {
 
   /**
    * Keeps a buffer that `take` returned; it must not be in use any more. If there is no room, buffers of the size that was not
-   * taken for the longest time make room.
+   * taken for the longest time make room: their memory is freed at once, and they have length 0 afterwards.
    */
   give(buffer: Buffer): void {
     const { length } = buffer
-    if (length > LENGTH_MAX || length > this.#bytesMax) return
+    if (length > LENGTH_MAX || length > this.#bytesMax) return free(buffer)
     const same = this.#free.get(length)
     if (same === undefined) this.#free.set(length, [buffer])
     else same.push(buffer)
@@ -67,9 +67,16 @@ export class RecycledBuffers {
 
   #drop(): void {
     const [size, list] = this.#free.entries().next().value!
-    if (list.pop() === undefined) this.#free.delete(size)
-    else this.#bytes -= size
+    const dropped = list.pop()
+    if (dropped === undefined) return void this.#free.delete(size)
+    this.#bytes -= size
+    free(dropped)
   }
+}
+
+/** Frees the memory of a buffer now, and not at the next collection of the whole heap. */
+function free(buffer: Buffer): void {
+  ;(buffer.buffer as ArrayBuffer).transfer(0)
 }
 
 function sizeOf(length: number): number {
